@@ -98,3 +98,25 @@ def sun(latitude: float, longitude: float) -> float:
     return elevation(  # type: ignore[no-any-return]
         Observer(latitude, longitude, 0.0), datetime.datetime(2024, 6, 1, 12, tzinfo=datetime.timezone.utc)
     )
+
+
+def destination(latitude: float, longitude: float, azimuth: float, length: float) -> Any:
+    """Where a geodesic of the package geographiclib ends."""
+    from geographiclib.geodesic import Geodesic
+
+    found = Geodesic.WGS84.Direct(latitude, longitude, azimuth, length)
+    return found["lat2"], found["lon2"], found["azi2"]
+
+
+def water(temperature: float, pressure: float) -> float:
+    """The density of water and steam, in any of five regions, by the package chemicals."""
+    from chemicals.iapws import iapws97_rho
+
+    return iapws97_rho(temperature, pressure)  # type: ignore[no-any-return]
+
+
+def sun_path(century: float) -> Any:
+    """The declination of the sun and the equation of time, by the package astral."""
+    from astral.sun import eq_of_time, sun_declination
+
+    return sun_declination(century), eq_of_time(century)

@@ -29,6 +29,7 @@ WITH_A_TEST = {
     "slice_prints.py",
     "sparse_jacobian.py",
     "step_debugger.py",
+    "vectorize_package.py",
     "water_densities.py",
 }
 PAGES = "25 pages, 22551 characters\n"
@@ -209,6 +210,12 @@ def test_compile_template(tmp_path):
     lines = shown("compile_template.py", tmp_path).splitlines()
     assert lines[:4] == ["Dear Bob,", "1. RICE: 3.00", "2. OIL: 12.25", "Thanks for 2 orders."]
     assert lines[4].startswith("x = ('').join(['Dear ', name, ")
+
+
+def test_vectorize_package(tmp_path):
+    needs("fluids")
+    needs("numba")
+    assert shown("vectorize_package.py", tmp_path).splitlines() == ["DUFunc (1001,)", "the same within 1e-14"]
 
 
 def test_water_densities(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.backends.kernel import KERNEL, LOOP, Kernel
+from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, Kernel
 from cassette_import.contexts.backends.points import Columns
 from cassette_import.contexts.graph.tracing import Trace
 
@@ -57,9 +57,9 @@ class Compiled:
         floats = numpy.empty((self.kernel.floats, size))
         integers = numpy.empty((self.kernel.integers, size), "int64")
         self._loop(*arrays, paths, floats, integers)
-        counts = numpy.bincount(paths + 1, minlength=1).tolist()
-        for path, count in enumerate(counts[1:]):
+        counts = numpy.bincount(paths - MISSING).tolist()[-MISSING:]
+        for path, count in enumerate(counts):
             if count:
                 places = slice(None) if count == size else paths == path
                 results.put_path(traces[path].result, places, floats, integers)
-        return [int(place) for place in numpy.flatnonzero(paths < 0)] if counts[0] else []
+        return [int(place) for place in numpy.flatnonzero(paths < 0)] if sum(counts) < size else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.backends.jax_kernel import JaxKernel, function_of
+from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
+from cassette_import.contexts.backends.jax_kernel import JaxKernel
 from cassette_import.contexts.backends.points import Columns, alike, filled
 from cassette_import.contexts.graph.nodes import Node
 from cassette_import.contexts.graph.tracing import Trace
@@ -21,11 +22,11 @@ _EXACT: Final = {"xla_backend_optimization_level": 0}
 class JaxCompiled:
     """The program of a kernel. It is compiled for numbers, and for arrays of each of a few lengths."""
 
-    def __init__(self, kernel: JaxKernel) -> None:
+    def __init__(self, kernel: JaxKernel | JaxFlowKernel) -> None:
         import jax
 
         self.kernel = kernel
-        self.function = function_of(kernel)
+        self.function = kernel.function()
         examples = [jax.ShapeDtypeStruct((), _DTYPES[node.type]) for node in kernel.inputs]
         with jax.enable_x64(True):
             self._single = jax.jit(self.function, compiler_options=_EXACT).lower(*examples).compile()
@@ -100,8 +101,33 @@ def function_of_floats(compiled: JaxCompiled, traces: Sequence[Trace]) -> Callab
         kinds = {str(jnp.result_type(one)) for one in values}
         if kinds != {"float64"}:
             raise TypeError(f"the arguments are 64-bit floats, not {', '.join(sorted(kinds))}")
-        path, found, _ = compiled.function(*map(jnp.asarray, values))
-        factor = jnp.where(path < 0, jnp.nan, 1.0)  # it makes derivatives NaN, too
-        return filled(result, iter([one * factor for one in found]))
+        return filled(result, iter(numbers_of(*map(jnp.asarray, values))))
 
+    numbers_of = _differentiable(compiled)
     return function
+
+
+def _differentiable(compiled: JaxCompiled) -> Callable[..., Any]:
+    """The floats of the result, for all kinds of derivatives of JAX."""
+    import jax
+    import jax.numpy as jnp
+
+    def numbers_of(*values: Any) -> tuple[Any, ...]:
+        path, found, _ = compiled.function(*values)
+        factor = jnp.where(path < 0, jnp.nan, 1.0)
+        nothing = (factor - 1.0) * sum(values)  # it makes derivatives NaN where the result is
+        return tuple(jnp.where(path < 0, one * factor + nothing, one) for one in found)
+
+    if not compiled.kernel.has_loops:
+        return numbers_of
+    made: Any = jax.custom_jvp(numbers_of)
+
+    def derivative(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """JAX differentiates a `while_loop` forwards only; what it gives is linear, so it goes backwards as well."""
+        rows = jax.jacfwd(numbers_of, tuple(range(len(values))))(*values)
+        changes = (sum(part * tangent for part, tangent in zip(row, tangents, strict=True)) for row in rows)
+        return numbers_of(*values), tuple(changes)
+
+    made.defjvp(derivative)
+    found: Callable[..., Any] = made
+    return found

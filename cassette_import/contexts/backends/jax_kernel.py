@@ -17,9 +17,9 @@ from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Guard, Node
 from cassette_import.contexts.graph.program import DEEPEST
 
-__all__ = ["JaxKernel", "function_of"]
+__all__ = ["VANISHED", "JaxKernel", "function_of"]
 
-_VANISHED: Final[dict[Any, str]] = {
+VANISHED: Final[dict[Any, str]] = {
     operator.add: "({} != -({}))",
     operator.sub: "({} != {})",
     operator.mul: "({} != 0.0) & ({} != 0.0)",
@@ -33,6 +33,10 @@ _VANISHED: Final[dict[Any, str]] = {
 
 class JaxKernel(Kernel):
     """The source of a kernel for JAX. Its functions are those of `namespace`."""
+
+    def function(self) -> Callable[..., Any]:
+        """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
+        return function_of(self)
 
     def _text(self) -> str:
         tiny = [f"    bad |= _is_tiny(x{node.number})" for node in self.inputs if node.type is float]
@@ -59,7 +63,7 @@ class JaxKernel(Kernel):
 
     def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
         super()._statement(node, indent, known)
-        test = _VANISHED.get(node.function)
+        test = VANISHED.get(node.function)
         if test is not None and node.type is float:
             operands = [as_float(operand(part, known, node)) for part in node.operands]
             self._line(indent, f"bad |= ({known[node.number].text} == 0.0) & {test.format(*operands)}")

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from cassette_import.contexts.backends.compiled import Compiled
+from cassette_import.contexts.backends.exploring import Explorer
+from cassette_import.contexts.backends.flow import Flow
+from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.jax_compiled import JaxCompiled, function_of_floats
+from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
 from cassette_import.contexts.backends.kernel import Kernel, leaves
 from cassette_import.contexts.backends.points import Columns, as_columns
@@ -34,20 +38,26 @@ class _Compiler(Protocol):
     def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]: ...
 
 
-def _numba(traces: Sequence[Trace]) -> _Compiler:
-    return Compiled(_small(Kernel(traces)))
+class _Backend(NamedTuple):
+    """How a backend makes kernels, and compiles them."""
+
+    paths: Callable[[Sequence[Trace]], Kernel]
+    flow: Callable[[Flow], FlowKernel]
+    compiled: Callable[[Any], _Compiler]
 
 
-def _jax(traces: Sequence[Trace]) -> _Compiler:
-    return JaxCompiled(_small(JaxKernel(traces)))
-
-
-_COMPILERS: Final[dict[str, Callable[[Sequence[Trace]], _Compiler]]] = {"numba": _numba, "jax": _jax}
+_COMPILERS: Final[dict[str, _Backend]] = {
+    "numba": _Backend(Kernel, FlowKernel, Compiled),
+    "jax": _Backend(JaxKernel, JaxFlowKernel, JaxCompiled),
+}
 _BACKENDS: Final = ("numba", "jax", "python")
 _EXTRAS: Final = {"numba": "backends", "jax": "jax"}
 _AnyKernel = TypeVar("_AnyKernel", bound=Kernel)
 _MOST_STEPS: Final = 3_000
 """How many steps a kernel has at most, so that compiling it does not take minutes."""
+_MOST_ROUNDS: Final = 4
+_MOST_EXPLORED: Final = 500
+"""At so many points of an array at most, Python looks for new sides of branches."""
 
 
 class Jitted:
@@ -68,7 +78,9 @@ class Jitted:
         self.backend = backend
         self.compile_time = 0.0
         self.in_python = 0
-        self._compiled: _Compiler | None = None
+        self._machine: _Compiler | None = None
+        self._kernel: Kernel | None = None
+        self._explorer: Explorer | None = None
         self._traces: list[Trace] = []
         self._seen = 0
         templates = [argument.template for argument in program.traces[0].arguments]
@@ -76,13 +88,42 @@ class Jitted:
         if len(self._types) < len(templates):
             self._types = []  # some arguments have parts
         if backend in _COMPILERS:
-            self._compile(list(program.traces))
-            self._seen = program.paths
+            self._begin(_COMPILERS[backend])
+
+    def _begin(self, backend: _Backend) -> None:
+        """Make the first kernel: of the flow, or else of the path that was traced."""
+        try:
+            self._explorer = Explorer(self.program, lambda flow: _small(backend.flow(flow)))
+        except NotRepresentable:
+            self._begin_paths(backend)
+        else:
+            self._use(self._explorer.kernel)
+
+    def _begin_paths(self, backend: _Backend) -> None:
+        self._explorer = None
+        self._seen = self.program.paths
+        self._use(_small(backend.paths(self.program.traces)), list(self.program.traces))
+
+    def _explored(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
+        """Add points to the flow; returns whether the kernel is another one now."""
+        explorer = self._explorer
+        if explorer is None:
+            return False
+        found = explorer.explore(points)
+        if explorer.is_hopeless:
+            try:
+                self._begin_paths(_COMPILERS[self.backend])
+                return True
+            except NotRepresentable:
+                self._explorer, explorer.is_hopeless = explorer, False
+        if found:
+            self._use(explorer.kernel)
+        return found
 
     @property
     def source(self) -> str:
         """What is compiled, as text."""
-        return self.program.source if self._compiled is None else self._compiled.kernel.source
+        return self.program.source if self._kernel is None else self._kernel.source
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -96,27 +137,42 @@ class Jitted:
         ValueError
             If the backend is another one, or the arguments or results are no floats.
         """
-        if not isinstance(self._compiled, JaxCompiled):
+        compiled = self._compiled
+        if not isinstance(compiled, JaxCompiled):
             raise ValueError(f'only backend="jax" makes a function of JAX, not {self.backend!r}')
-        return function_of_floats(self._compiled, self._traces)
+        return function_of_floats(compiled, self._traces)
 
     @property
     def paths(self) -> int:
-        """How many paths are compiled."""
-        return self.program.paths if self._compiled is None else len(self._traces)
+        """How many paths were recorded for what is compiled."""
+        if self._explorer is not None:
+            return len(self._explorer.flow.points)
+        return self.program.paths if self._kernel is None else len(self._traces)
+
+    @property
+    def _compiled(self) -> _Compiler | None:
+        """The compiled kernel; None for the backend ``"python"``."""
+        if self._machine is None and self._kernel is not None:
+            before = time.perf_counter()
+            self._machine = _COMPILERS[self.backend].compiled(self._kernel)
+            self.compile_time += time.perf_counter() - before
+        return self._machine
 
     def __call__(self, *values: Any) -> Any:
         """The result for the unknown arguments."""
-        if self._compiled is None:
+        if self._kernel is None:
             return self.program(*values)
         numbers = self._numbers(values)
         if numbers is not None:
-            found = self._compiled.call(numbers)
+            found = (self._machine or self._compiled).call(numbers)  # type: ignore[union-attr]
             if found is not None:
                 path, results = found
                 return _rebuilt(self._traces[path], results)
         result = self._in_python(values)
-        self._update()
+        if self._explorer is None:
+            self._update()
+        elif numbers is not None:
+            self._explored([(numbers, values)])
         return result
 
     def map(self, *columns: Any) -> Any:
@@ -145,17 +201,34 @@ class Jitted:
         first = self.program.traces[0]
         arrays = as_columns(columns, [argument.template for argument in first.arguments])
         results = Columns(first.result, arrays)
-        if self._compiled is None:
+        if self._kernel is None:
             for place in range(results.size):
                 results.put(place, self.program(*results.point(place)))
             return results.value()
-        left = self._compiled.loop(arrays, results, self._traces)
+        left = self._loop(arrays, results)
         before = self.program.paths
         for place in left:
             results.put(place, self._in_python(results.point(place)))
         if self.program.paths > before:
             self._update()
         return results.value()
+
+    def _loop(self, arrays: Sequence[Any], results: Columns) -> list[int]:
+        """Compute the points with compiled code; returns the places of those that Python has to compute."""
+        if self._machine is None:
+            self._explore(results, range(results.size))
+        left: list[int] = self._compiled.loop(arrays, results, self._traces)  # type: ignore[union-attr]
+        for _ in range(_MOST_ROUNDS):
+            if not left or not self._explore(results, left):
+                break
+            left = self._compiled.loop(arrays, results, self._traces)  # type: ignore[union-attr]
+        return left
+
+    def _explore(self, results: Columns, places: Sequence[int]) -> bool:
+        """Look for new sides of branches at some of the points; returns whether the kernel is another one."""
+        chosen = places[:: max(1, len(places) // _MOST_EXPLORED)]
+        points = (results.point(place) for place in chosen)
+        return self._explored((point, point) for point in points)
 
     # ---- paths
 
@@ -177,7 +250,7 @@ class Jitted:
 
     def _in_python(self, values: tuple[Any, ...]) -> Any:
         self.in_python += 1
-        return self.program(*values)
+        return self.program(*values) if self._explorer is None else self.program.computed(values)
 
     def _update(self) -> None:
         """Compile the paths that Python has found since."""
@@ -195,9 +268,12 @@ class Jitted:
                     pass  # Python computes this path
 
     def _compile(self, traces: list[Trace]) -> None:
-        before = time.perf_counter()
-        self._compiled, self._traces = _COMPILERS[self.backend](traces), traces
-        self.compile_time += time.perf_counter() - before
+        self._use(_small(_COMPILERS[self.backend].paths(traces)), traces)
+
+    def _use(self, kernel: Kernel, traces: Sequence[Trace] = ()) -> None:
+        """Compile a kernel as soon as it is needed."""
+        self._kernel, self._machine = kernel, None
+        self._traces = list(traces or kernel.traces)
 
     def __repr__(self) -> str:
         return f"<Jitted by {self.backend} with {self.paths} paths>"

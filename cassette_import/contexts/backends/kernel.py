@@ -26,10 +26,12 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, T
 from cassette_import.contexts.graph.program import DEEPEST
 from cassette_import.contexts.graph.tracing import Trace
 
-__all__ = ["KERNEL", "LOOP", "Kernel", "condition", "leaves"]
+__all__ = ["KERNEL", "LOOP", "MISSING", "Kernel", "condition", "leaves"]
 
 KERNEL: Final = "kernel"
 LOOP: Final = "loop"
+MISSING: Final = -2
+"""The path where the program comes to a decision of which this outcome is not known; Python computes the result."""
 
 
 def leaves(template: Template) -> Iterator[Node | Constant]:
@@ -54,6 +56,8 @@ class Kernel:
     NotRepresentable
         If machine code would not give Python's result.
     """
+
+    has_loops = False
 
     def __init__(self, traces: Sequence[Trace]) -> None:
         self.traces = traces

@@ -18,6 +18,7 @@ from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = [
+    "FUNCTIONS",
     "HELPERS",
     "NUMBERS",
     "Operand",
@@ -277,6 +278,16 @@ def _comparison(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
     return make
 
 
+def _bits(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        if any(one.kind is float for one in operands):
+            return None
+        texts = [one.text if node.type is bool else as_integer(one) for one in operands]
+        return f"({texts[0]} {sign} {texts[1]})", None
+
+    return make
+
+
 def _sign(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
     def make(node: Node, operands: list[Operand]) -> _Made | None:
         one = operands[0]
@@ -349,6 +360,7 @@ _OPERATIONS: Final[dict[Any, Callable[[Node, list[Operand]], _Made | None]]] = {
     operator.pow: _power, pow: _power, math.pow: _float_function("math.pow", 2),
     operator.lt: _comparison("<"), operator.le: _comparison("<="), operator.gt: _comparison(">"),
     operator.ge: _comparison(">="), operator.eq: _comparison("=="), operator.ne: _comparison("!="),
+    operator.and_: _bits("&"), operator.or_: _bits("|"), operator.xor: _bits("^"),
     operator.neg: _sign("-"), operator.pos: _sign("+"), abs: _sign("abs"), operator.abs: _sign("abs"),
     operator.not_: _not, operator.truth: _truth, bool: _truth, float: _to_float,
     int: _rounded(""), math.trunc: _rounded(""), round: _rounded("_nearest"),
@@ -373,3 +385,5 @@ for _function in functions_of(ELEMENTARY):
     if _function not in _OPERATIONS and _function not in NOT_COMPILED:
         _OPERATIONS[_function] = _float_function(f"math.{_function.__name__}", _COUNTS.get(_function, 1))
 _OPERATIONS[math.fabs] = _float_function("math.fabs", 1)
+FUNCTIONS: Final = frozenset(_OPERATIONS)
+"""The functions that have expressions."""

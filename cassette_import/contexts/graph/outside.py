@@ -73,6 +73,10 @@ class Outside:
             self._entries[id(owner)] = owner, _content(owner), nearest_site()
         return False
 
+    def own_object(self, identity: int) -> Any:
+        """The known argument, or object that one refers to, with an identity; None if there is none."""
+        return self._own.get(identity)
+
     def changed_object(self) -> tuple[Any, CallSite] | None:
         """An object that has outlived the call, and the place at which it was changed first.
 

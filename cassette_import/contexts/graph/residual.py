@@ -61,6 +61,16 @@ class Residual:
         """The paths, in the order in which they were added."""
         return tuple(self._traces)
 
+    @property
+    def original(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self._f
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """Its arguments, the unknown ones marked."""
+        return self._args
+
     def _add(self, found: Trace) -> None:
         function = python_function(self._f)
         name = "residual" if function is None else function.__name__.strip("<>")
@@ -73,23 +83,26 @@ class Residual:
 
     def _elsewhere(self, values: tuple[Any, ...], error: Exception) -> Any:
         """The result where the program has no path for the arguments, or has raised an exception."""
-        count = sum(map(is_unknown, self._args))
-        if len(values) != count:
-            raise TypeError(f"the function has {count} unknown arguments, not {len(values)}") from None
+        self._check_count(values)
         if self._on_guard == "raise":
             raise GuardFailed(f"another path: {error}") from error
         if self._on_guard == "call" or len(self._traces) >= _MOST_PATHS or not self._has_structure(values):
-            return self._original(values)
+            return self.computed(values)
         try:
-            found = self._traced(values)
+            found = self.traced(values)
         except NotRepresentable:
-            return self._original(values)
+            return self.computed(values)
         if all(_is_alike(found, one) and aligned(one, found) for one in self._traces):
             try:
                 self._add(found)
             except NotRepresentable:
                 pass  # the program keeps the paths that it has
         return found.value
+
+    def _check_count(self, values: tuple[Any, ...]) -> None:
+        count = sum(map(is_unknown, self._args))
+        if len(values) != count:
+            raise TypeError(f"the function has {count} unknown arguments, not {len(values)}") from None
 
     def _has_structure(self, values: tuple[Any, ...]) -> bool:
         """Whether arguments have the types and the structure of the examples, so that a path can be added."""
@@ -100,14 +113,16 @@ class Residual:
             return False
         return True
 
-    def _traced(self, values: tuple[Any, ...]) -> Trace:
+    def traced(self, values: tuple[Any, ...]) -> Trace:
+        """The trace for the unknown arguments; it is not added to the program."""
         left = list(values)
         return trace(self._f, tuple(unknown(one.name, left.pop(0)) if is_unknown(one) else one for one in self._args))
 
-    def _original(self, values: tuple[Any, ...]) -> Any:
+    def computed(self, values: tuple[Any, ...]) -> Any:
         """The result of the function itself. What it writes into its known arguments is undone."""
+        self._check_count(values)
         if any(one.is_changed for one in self._traces):
-            return self._traced(values).value
+            return self.traced(values).value
         left = list(values)
         return self._f(*[left.pop(0) if is_unknown(one) else one for one in self._args])
 

@@ -21,9 +21,11 @@ The converted function calls these methods of the context, and of the objects th
   handlers and of `finally` clauses; `here()` and `still(here)` around `with` statements; `refuses(what)`.
 - `made(display)`, `iterated(iterable)` in generators, `bound(value, name)`, `unbound_mark()`.
 
+The pass `loop_conversion` does the same, and calls `enters(*variables)` before a loop and `again` after each turn.
+
 Knows trees; must not know contexts.
 """
 
-from cassette_import.passes.if_conversion.conversion import if_conversion
+from cassette_import.passes.if_conversion.conversion import if_conversion, loop_conversion
 
-__all__ = ["if_conversion"]
+__all__ = ["if_conversion", "loop_conversion"]

@@ -23,7 +23,7 @@ from cassette_import.passes.if_conversion.variables import (
 from cassette_import.specialization.passes import contextslot
 from cassette_import.specialization.passes.reflection import Reflection
 
-__all__ = ["if_conversion"]
+__all__ = ["if_conversion", "loop_conversion"]
 
 
 def if_conversion(context_type: type, reflection: Reflection) -> Any:
@@ -32,10 +32,23 @@ def if_conversion(context_type: type, reflection: Reflection) -> Any:
     The context decides what a branch does. It has the methods that the docstring of this package lists. Where all lanes
     agree, the converted function does what the original one does.
     """
+    return _pass(reflection, False)
+
+
+def loop_conversion(context_type: type, reflection: Reflection) -> Any:
+    """The pass `if_conversion`, for contexts that see a turn of a loop as one piece of code.
+
+    `loop` gets the iterable of a `for` loop. Loops have `enters(*variables)`, which returns the variables for the first
+    turn, and `again(*variables)` is called at the end of each turn.
+    """
+    return _pass(reflection, True)
+
+
+def _pass(reflection: Reflection, heads: bool) -> Any:
     tree: Any = reflection.tree
     names = Names()
     if isinstance(tree, ast.Lambda):
-        tree.body = Expressions(names, in_lambda=True).visit(tree.body)
+        tree.body = Expressions(names, in_lambda=True, heads=heads).visit(tree.body)
         return tree
     if isinstance(tree, ast.AsyncFunctionDef):
         tree.body = [ast.Expr(call(True, "refuses", ast.Constant("a coroutine"))), *tree.body]
@@ -44,13 +57,15 @@ def if_conversion(context_type: type, reflection: Reflection) -> Any:
     body = tree.body[len(docstring) :]
     if not body:
         return tree
-    made = _converted(tree, body, names, _mangled(reflection.function.__code__))
+    made = _converted(tree, body, names, _mangled(reflection.function.__code__), heads)
     begin = ast.Assign([store(CONTEXT)], contextslot())
     tree.body = [*docstring, begin, *made]
     return tree
 
 
-def _converted(tree: ast.FunctionDef, body: list[ast.stmt], names: Names, mangled: dict[str, str]) -> list[ast.stmt]:
+def _converted(
+    tree: ast.FunctionDef, body: list[ast.stmt], names: Names, mangled: dict[str, str], heads: bool
+) -> list[ast.stmt]:
     declared = declared_names(body, ast.Global), declared_names(body, ast.Nonlocal)
     parameters = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
     structured = not _keeps_structure(body)
@@ -62,8 +77,8 @@ def _converted(tree: ast.FunctionDef, body: list[ast.stmt], names: Names, mangle
         if merged & handled or _captured_unbound(body, merged - parameters):
             structured, merged = False, set()
     liveness = Liveness(body) if structured else None
-    expressions = Expressions(names)
-    statements = Statements(names, expressions, liveness, frozenset(merged), declared, mangled)
+    expressions = Expressions(names, heads=heads)
+    statements = Statements(names, expressions, liveness, frozenset(merged), declared, mangled, heads)
     statements.bound = set(parameters)
     if structured and _needs_frame(body):
         statements.frame = names.new()

@@ -28,8 +28,9 @@ class Expressions(ast.NodeTransformer):
         The names that may hold the mark for an unbound variable where they are read.
     """
 
-    def __init__(self, names: Names, in_lambda: bool = False) -> None:
+    def __init__(self, names: Names, in_lambda: bool = False, heads: bool = False) -> None:
         self.names = names
+        self._heads = heads
         self.guarded: frozenset[str] = frozenset()
         self._in_lambda = in_lambda
         self._in_iterable = 0
@@ -123,7 +124,10 @@ class Expressions(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         """`x % y` may format text, and the classes of operands of `x @ y` may be in C."""
+        is_list = isinstance(node.op, ast.Mult) and ast.List in (type(node.left), type(node.right))
         made: Any = self._generic(node)
+        if is_list and self._heads:  # `[0.0] * n`
+            return self.context("made", made)
         name = _OPERATORS.get(type(node.op))
         return made if name is None else self.context(name, made.left, made.right)
 

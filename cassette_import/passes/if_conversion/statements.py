@@ -41,6 +41,8 @@ class Statements(Stores):
         The names of the function's variables, and those declared `global` and `nonlocal`.
     mangled:
         Private names of attributes by the name in the source.
+    heads:
+        Whether the variables of a loop are replaced where it begins, and after each turn.
     """
 
     def __init__(
@@ -51,9 +53,11 @@ class Statements(Stores):
         merged: frozenset[str],
         declared: tuple[set[str], set[str]],
         mangled: dict[str, str],
+        heads: bool = False,
     ) -> None:
         super().__init__(names, expressions, merged, declared, mangled)
         self.liveness = liveness
+        self.heads = heads
         self.unbound_at_start: set[str] = set()
         self.frame: str | None = None
         self.loops: list[_Loop] = []
@@ -207,7 +211,7 @@ class Statements(Stores):
     def _for(self, node: ast.For) -> list[ast.stmt]:
         if self.liveness is None:
             before = set(self.bound)
-            iterable = self.expressions.context("iterated", self._expression(node.iter))
+            iterable: Any = self.expressions.context("iterated", self._expression(node.iter))
             target, stores = self._target(node.target)
             self.bound |= bound_names(target)
             body = self._inside(node.body)
@@ -217,7 +221,13 @@ class Statements(Stores):
             ]
         variables, live = self._variables(node, [node.target, *node.body, *node.orelse])
         iterable = self._expression(node.iter)
-        name, made, before = self._begin(variables)
+        first: list[ast.stmt] = []
+        if self.heads:
+            kept = self.names.new()
+            first.append(ast.Assign([store(kept)], iterable))
+            iterable = load(kept)
+        name, made, before = self._begin(variables, *([iterable] if first else []))
+        made = [*first, *made]
         item = self.names.new()
         turn: list[ast.stmt] = [ast.Expr(method(load(name), "turn", *self._values(variables)))]
         turn += self._declared(node.target)
@@ -232,9 +242,11 @@ class Statements(Stores):
         made.append(ast.For(store(item), items, whole, ends))
         return [*made, *self._end(node, name, live, before)]
 
-    def _begin(self, variables: tuple[str, ...]) -> tuple[str, list[ast.stmt], set[str]]:
+    def _begin(self, variables: tuple[str, ...], *iterable: ast.expr) -> tuple[str, list[ast.stmt], set[str]]:
         name = self.names.new()
-        made: list[ast.stmt] = [ast.Assign([store(name)], self.expressions.context("loop"))]
+        made: list[ast.stmt] = [ast.Assign([store(name)], self.expressions.context("loop", *iterable))]
+        if self.heads:
+            made.append(assign(variables, method(load(name), "enters", *self._values(variables))))
         return name, made, set(self.bound)
 
     def _loop_body(self, body: list[ast.stmt], loop: _Loop) -> list[ast.stmt]:
@@ -253,7 +265,7 @@ class Statements(Stores):
         return made
 
     def _again(self, body: list[ast.stmt], name: str, variables: tuple[str, ...]) -> list[ast.stmt]:
-        if "continue" not in _jumps(body):
+        if not self.heads and "continue" not in _jumps(body):
             return []
         return [assign(variables, method(load(name), "again", *self._values(variables)))]
 

@@ -55,6 +55,30 @@ def test_the_gradient_is_that_of_autodiff():
         assert many.tolist() == pytest.approx([autodiff.gradient(wave, x, y)[0] for x, y in points(5)], rel=1e-12)
 
 
+def kepler(mean, eccentricity):
+    e = mean if eccentricity < 0.8 else math.pi
+    while True:
+        step = (e - eccentricity * math.sin(e) - mean) / (1.0 - eccentricity * math.cos(e))
+        e -= step
+        if abs(step) < 1e-13:
+            return e
+
+
+def test_a_loop_that_depends_on_the_arguments_is_a_loop_of_xla_and_has_derivatives():
+    compiled = jit(kepler, 1.0, 0.3, backend="jax")
+    numbers = random.Random(2)
+    given = [(numbers.uniform(0.1, 6.0), numbers.uniform(0.0, 0.9)) for _ in range(200)]
+    found = compiled.map(*np.array(given).T)
+    assert compiled.in_python == 0
+    assert found.tolist() == pytest.approx([kepler(*point) for point in given], rel=1e-12)
+    with jax.enable_x64(True):
+        assert "while" in str(jax.make_jaxpr(compiled.function)(1.0, 0.3))
+        for point in given[:10]:
+            expected = list(autodiff.gradient(kepler, *point))
+            assert [float(one) for one in jax.grad(compiled.function, (0, 1))(*point)] == pytest.approx(expected)
+            assert [float(one) for one in jax.jacfwd(compiled.function, (0, 1))(*point)] == pytest.approx(expected)
+
+
 def test_a_function_of_jax_is_nan_where_python_has_to_compute():
     compiled = jit(lambda x: math.sqrt(x) if x < 4.0 else 1.0 / x, 1.0, backend="jax")
     with jax.enable_x64(True):

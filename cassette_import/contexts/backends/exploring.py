@@ -1,0 +1,89 @@
+"""Which points a flow still lacks: its kernel, run by Python, comes to a side of a branch that no point has taken.
+
+Knows flows, kernels and residual programs; must not know compilers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.backends.flow import Flow
+from cassette_import.contexts.backends.flow_kernel import FlowKernel
+from cassette_import.contexts.backends.kernel import KERNEL, MISSING
+from cassette_import.contexts.graph import NotRepresentable, Residual
+
+__all__ = ["Explorer"]
+
+_MOST_REFUSED: Final = 10
+_MOST_POINTS: Final = 200
+
+
+class Explorer:
+    """Adds points to the flow of a program.
+
+    Parameters
+    ----------
+    program:
+        The residual program, which traces points.
+    make:
+        What makes a kernel of a flow.
+
+    Raises
+    ------
+    NotRepresentable
+        If the flow of the program's first point cannot be recorded.
+    """
+
+    def __init__(self, program: Residual, make: Callable[[Flow], FlowKernel]) -> None:
+        self._program = program
+        self._make = make
+        self._refused = 0
+        self.is_hopeless = False
+        """Whether the first two ways differ in more than numbers, so that each path has to be compiled by itself."""
+        self._steps: Callable[..., Any] | None = None
+        self.flow = Flow(program.original, program.arguments)
+        self.flow.add(program.traces[0])
+        self.kernel = make(self.flow)
+
+    def explore(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
+        """Add the points that take new sides.
+
+        Parameters
+        ----------
+        points:
+            The numbers of each point, and its arguments.
+
+        Returns
+        -------
+        Whether the kernel is another one now.
+        """
+        before = self.kernel
+        for numbers, values in points:
+            if self._refused < _MOST_REFUSED and len(self.flow.points) < _MOST_POINTS and self._is_new(numbers):
+                self._add(values)
+        return self.kernel is not before
+
+    def _is_new(self, point: Sequence[Any]) -> bool:
+        if self._steps is None:
+            names: dict[str, Any] = {}
+            exec(compile(self.kernel.in_python, "<kernel>", "exec"), names)
+            self._steps = names[KERNEL]
+        try:
+            return bool(self._steps(*point)[0] == MISSING)
+        except (ArithmeticError, ValueError, TypeError):
+            return False  # Python raises here, and machine code does not
+
+    def _add(self, point: tuple[Any, ...]) -> None:
+        flow = self.flow.copy()
+        try:
+            flow.add(self._program.traced(point))
+            self.kernel = self._make(flow)
+        except NotRepresentable:
+            self._refused += 1
+            self.is_hopeless |= len(flow.points) == 2
+            return
+        except Exception:
+            return  # the function raises it, and does so when it is called
+        self.flow = flow
+        self._steps = None

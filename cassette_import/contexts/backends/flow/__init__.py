@@ -1,0 +1,8 @@
+"""The flow of a function: what it computes, with its branches and loops, recorded from runs for a few points.
+
+Knows the public names; must not know how code is made of a flow.
+"""
+
+from cassette_import.contexts.backends.flow.recording import Flow
+
+__all__ = ["Flow"]

@@ -1,0 +1,162 @@
+"""The code of a flow: blocks of operations, branches and loops; and the union of what two runs have recorded.
+
+Each operation has a number that depends on its place alone, so two runs that come to one place agree on it. A value
+that differs between the ways to a place has a number of its own, which each way assigns before it gets there. Knows
+nodes; must not know how a run is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, TypeAlias
+
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
+
+__all__ = ["Assign", "Block", "Branch", "Check", "Conflict", "Item", "Jump", "Part", "Repeat", "alike", "union"]
+
+
+class Conflict(Exception):
+    """Two runs that come to one place differ in more than numbers."""
+
+
+class Assign:
+    """The value that a number of a join gets on this way; None for a variable that is not bound."""
+
+    __slots__ = ("source", "target")
+
+    def __init__(self, target: Node, source: Template | None) -> None:
+        self.target = target
+        self.source = source
+
+
+class Check:
+    """A decision of which one outcome is known."""
+
+    __slots__ = ("expected", "node")
+
+    def __init__(self, node: Node, expected: bool) -> None:
+        self.node = node
+        self.expected = expected
+
+
+class Jump:
+    """The end of a block: `break` or `continue` of a loop, or the end of a part."""
+
+    __slots__ = ("again", "target")
+
+    def __init__(self, target: Hashable, again: bool = False) -> None:
+        self.target = target
+        self.again = again
+
+
+class Branch:
+    """A decision, and what runs for each outcome that some run has had."""
+
+    __slots__ = ("node", "sides")
+
+    def __init__(self, node: Node, sides: dict[bool, Block]) -> None:
+        self.node = node
+        self.sides = sides
+
+
+class Repeat:
+    """A loop. It ends by a jump."""
+
+    __slots__ = ("body", "key")
+
+    def __init__(self, key: Hashable, body: Block) -> None:
+        self.key = key
+        self.body = body
+
+
+class Part:
+    """A block that jumps may leave: the body of a function with several returns."""
+
+    __slots__ = ("body", "key")
+
+    def __init__(self, key: Hashable, body: Block) -> None:
+        self.key = key
+        self.body = body
+
+
+Item: TypeAlias = Node | Assign | Check | Jump | Branch | Repeat | Part
+
+
+class Block:
+    """Items one after the other. It is `cut` if the run has left it before its end."""
+
+    __slots__ = ("cut", "items", "key")
+
+    def __init__(self, key: Hashable, items: list[Item] | None = None, cut: bool = False) -> None:
+        self.key = key
+        self.items: list[Item] = [] if items is None else items
+        self.cut = cut
+
+
+def alike(one: Template | None, other: Template | None) -> bool:
+    """Whether two operands are the same."""
+    if isinstance(one, Node) and isinstance(other, Node):
+        return one.number == other.number and one.type is other.type
+    if isinstance(one, Constant) and isinstance(other, Constant):
+        return same(one.value, other.value)
+    if isinstance(one, Built) and isinstance(other, Built):
+        return ((one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts))) and all(
+            map(alike, one.parts, other.parts)
+        )
+    return one is None and other is None
+
+
+def union(one: Block, other: Block) -> Block:
+    """The block that does what two runs of it have done.
+
+    Raises
+    ------
+    Conflict
+        If the runs differ in more than the sides that they have taken.
+    """
+    items = [_union(first, second) for first, second in zip(one.items, other.items, strict=False)]
+    longer, shorter = (one, other) if len(one.items) >= len(other.items) else (other, one)
+    if len(longer.items) > len(shorter.items) and not shorter.cut:
+        raise Conflict(f"one run ends where another one goes on, in {one.key}")
+    items += longer.items[len(items) :]
+    return Block(one.key, items, one.cut and other.cut)
+
+
+def _union(one: Item, other: Item) -> Item:
+    if type(one) is not type(other) or not _SAME[type(one)](one, other):
+        raise Conflict(f"{_shown(one)} and {_shown(other)}")
+    if isinstance(one, Branch) and isinstance(other, Branch):
+        sides = dict(one.sides)
+        for truth, block in other.sides.items():
+            sides[truth] = union(sides[truth], block) if truth in sides else block
+        return Branch(one.node, sides)
+    if isinstance(one, (Repeat, Part)) and isinstance(other, (Repeat, Part)):
+        return type(one)(one.key, union(one.body, other.body))
+    return one
+
+
+def _shown(item: Item) -> str:
+    if isinstance(item, Assign):
+        return f"assignment to {item.target.number}"
+    return f"{type(item).__name__} {item.label}" if isinstance(item, Node) else type(item).__name__
+
+
+def _same_node(one: Node, other: Node) -> bool:
+    return (
+        one.number == other.number
+        and one.function is other.function
+        and one.type is other.type
+        and len(one.operands) == len(other.operands)
+        and all(map(alike, one.operands, other.operands))
+    )
+
+
+_SAME: Final[dict[type, Any]] = {
+    Node: _same_node,
+    Assign: lambda one, other: one.target.number == other.target.number and alike(one.source, other.source),
+    Check: lambda one, other: one.expected is other.expected and alike(one.node, other.node),
+    Jump: lambda one, other: (one.target, one.again) == (other.target, other.again),
+    Branch: lambda one, other: alike(one.node, other.node),
+    Repeat: lambda one, other: one.key == other.key,
+    Part: lambda one, other: one.key == other.key,
+}

@@ -1,0 +1,318 @@
+"""Loops of a recorded run: unrolled ones, and those that are one piece of code.
+
+Knows recorders; must not know calls, or how code is converted.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+from cassette_import.contexts.backends.flow.blocks import Block, Branch, Conflict, Part, Repeat, union
+from cassette_import.contexts.backends.flow.recorder import UNBOUND, Again, Recorder, Stale
+from cassette_import.contexts.backends.flow.symbol import Symbol
+
+__all__ = ["Loop", "SymbolicRange"]
+
+_FEW: Final = 4
+"""Loops over so few numbers are unrolled, even if jumps leave them."""
+_MOST_TURNS_BEFORE: Final = 2
+_Values = tuple[Any, ...]
+
+
+class SymbolicRange:
+    """A range of which a limit is a symbol."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start, self.stop, self.step = start, stop, step
+
+
+class Loop:
+    """A loop: it is unrolled, or one piece of code if a jump or test depends on the arguments.
+
+    A loop that is one piece of code has a head, where the values of the turn before arrive, and an end. Some turns may
+    come before it, as long as the variables have other types in these.
+    """
+
+    def __init__(self, run: Recorder, iterable: Any) -> None:
+        self._run = run
+        self._iterable = iterable
+        self._is_range = type(iterable) in (range, SymbolicRange)
+        self._index: Any = iterable.start if self._is_range else None
+        self._key: Any = None
+        self._site: Any = None
+        self._start = self._turn = run.block
+        self._before = 0
+        """How many turns are still to come before the loop is code."""
+        self._is_part = False
+        self._repeat: Repeat | None = None
+        self._bodies: list[Block] = []
+        self._values: _Values = ()
+        self._left: _Values | None = None
+        """The variables after the loop, once the run has left it."""
+        self._continued: _Values | None = None
+
+    # ---- the beginning
+
+    def enters(self, *values: Any) -> _Values:
+        """Begin; returns the variables of the first turn."""
+        run = self._run
+        frame = sys._getframe(1)
+        code = frame.f_code
+        self._site = code.co_filename, code.co_firstlineno, code.co_name, frame.f_lasti
+        self._key = run.place()
+        self._start = self._turn = run.block
+        self._values = values
+        run.loops.append(self)
+        turns = run.shared.loops.get(self._site)
+        if turns is None and type(self._iterable) is SymbolicRange:
+            raise self._becomes_code(0)
+        if turns or (turns is None and self._site in run.shared.labels):
+            self._is_part = True
+            part = Part((self._key, "end"), Block((*self._key, "part")))
+            run.add(part)
+            run.block = self._turn = part.body
+            run.opens((self._key, "end"))
+        self._before = turns or 0
+        return self._opens(values) if turns == 0 else values
+
+    @property
+    def _can_be_code(self) -> bool:
+        return self._is_range or self._iterable is None
+
+    def _becomes_code(self, turns: int) -> Again:
+        self._run.shared.loops[self._site] = turns
+        return Again()
+
+    def _opens(self, values: _Values) -> _Values:
+        """Begin what is one piece of code."""
+        run = self._run
+        self._outer = run.block
+        head = run.arrive((self._key, "head"), self._with_index(values))
+        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")))
+        run.add(self._repeat)
+        run.opens((self._key, "head"))
+        return self._begins_turn(head)
+
+    def _with_index(self, values: _Values) -> _Values:
+        """The variables at the head. Those that have another type in the next turn must not be read there."""
+        stale = self._run.shared.stale
+        values = tuple(
+            Stale(self._needs_turn) if (self._site, place) in stale else one for place, one in enumerate(values)
+        )
+        return (*values, self._index) if self._is_range else values
+
+    def _needs_turn(self) -> Exception | Again:
+        """A variable is read that has another type in the next turn: let one more turn come before the loop."""
+        turns = self._run.shared.loops[self._site]
+        if turns >= _MOST_TURNS_BEFORE:
+            return self._run.refuse("a variable of a loop has another type in each turn")
+        self._run.shared.stale = {one for one in self._run.shared.stale if one[0] != self._site}
+        return self._becomes_code(turns + 1)
+
+    def _begins_turn(self, head: _Values) -> _Values:
+        run = self._run
+        run.block = self._turn = Block((*self._key, "body"))
+        self._bodies.append(run.block)
+        if self._is_range:
+            *rest, self._index = head
+            head = tuple(rest)
+        self._values = head
+        return head
+
+    # ---- turns
+
+    def more(self) -> bool:
+        """Whether the run is in the loop."""
+        return self._run.active
+
+    def goes(self, test: Any, *values: Any) -> bool:
+        """Whether the run goes on, by the test of a `while` loop."""
+        run = self._run
+        if type(test) is not Symbol:
+            going = bool(test)
+            if not going and self._repeat is not None:
+                self._leaves(values)
+            return going
+        if self._repeat is None and not self._before:
+            raise self._becomes_code(0)
+        truth = bool(test.node.value)
+        side = Block((*run.place(), truth))
+        run.add(Branch(test.node, {truth: side}))
+        run.block = side
+        if self._repeat is None:
+            self._turn = side
+        if not truth:
+            self._leaves(values)
+        return truth
+
+    def items(self, iterable: Any) -> Iterator[Any]:
+        """The items of a `for` loop."""
+        run = self._run
+        if self._repeat is None and not self._before:
+            if hasattr(type(iterable), "__next__"):
+                run.outside.forbids(iterable)
+            for item in iterable:
+                yield item
+                if not run.active:
+                    return
+            return
+        if not self._is_range:
+            raise run.refuse(f"a loop over a {type(iterable).__name__} depends on the arguments")
+        compare = operator.gt if self._iterable.step < 0 else operator.lt
+        while run.active and self.goes(compare(self._index, self._iterable.stop), *self._values):
+            yield self._index
+
+    def turn(self, *values: Any) -> None:
+        """Begin a turn of a `for` loop."""
+
+    def again(self, *values: Any) -> _Values:
+        """End a turn; returns the variables of the next one."""
+        run = self._run
+        if self._continued is not None:
+            values, self._continued = self._continued, None
+            run.active = True
+            if self._repeat is not None:
+                return self._begins_turn(values)
+        if not run.active:
+            return values
+        if self._repeat is not None:
+            return self._begins_turn(self._arrives(values))
+        if self._before:
+            self._advances()
+            self._before -= 1
+            if not self._before:
+                return self._opens(values)
+        self._values = values
+        return values
+
+    def _advances(self) -> None:
+        if self._is_range:
+            self._index = self._index + self._iterable.step
+
+    def _arrives(self, values: _Values) -> _Values:
+        """Come to the head for the next turn."""
+        run = self._run
+        self._advances()
+        for place, (one, other) in enumerate(zip(self._values, values, strict=True)):
+            if not {_kind(one), _kind(other)} & _NO_TYPES and _kind(one) is not _kind(other):
+                run.shared.stale.add((self._site, place))
+                raise Again
+        self._notes()
+        made = run.arrive((self._key, "head"), self._with_index(values))
+        run.jumps((self._key, "loop"), again=True)
+        run.active = True
+        return made
+
+    def _notes(self) -> None:
+        """The parts of objects that were changed are variables of the loop."""
+        for region in ("head", "end"):
+            self._run.notes((self._key, region), (self._key, "head"), (self._key, "end"))
+
+    # ---- jumps
+
+    def _is_uniform(self) -> bool:
+        return self._run.block is self._turn
+
+    def breaks(self, *values: Any) -> bool:
+        """Whether to leave the loop now; otherwise, the jump is recorded."""
+        if self._repeat is None and not self._is_part and self._is_uniform():
+            return True
+        self._leaves(values)
+        return False
+
+    def is_returned_from(self) -> None:
+        """A `return` leaves the loop where the arguments decide: it becomes code, unless it has few rounds."""
+        has_few_rounds = self._is_range and len(self._iterable) <= _FEW
+        if self._repeat is None and not self._is_part and self._can_be_code and not has_few_rounds:
+            raise self._becomes_code(0)
+
+    def _leaves(self, values: _Values) -> None:
+        """Jump to the end of the loop."""
+        run = self._run
+        if self._repeat is None and not self._is_part:
+            self.is_returned_from()
+            run.shared.labels.add(self._site)
+            raise Again
+        self._notes()
+        self._left = run.arrive((self._key, "end"), values)
+        run.jumps((self._key, "end" if self._repeat is None else "loop"))
+
+    def continues(self, *values: Any) -> bool:
+        """Whether to go on with the next turn now; otherwise, the jump is recorded."""
+        run = self._run
+        if self._repeat is None:
+            if self._is_uniform():
+                if self._before:
+                    self._continued, run.active = values, False
+                return not self._before
+            if self._can_be_code and not self._is_part:
+                raise self._becomes_code(0)
+            raise run.refuse("a jump continues an unrolled loop")
+        self._continued = self._arrives(values)
+        run.active = False
+        return False
+
+    def ends(self, *values: Any) -> None:
+        """The loop has ended, and has an `else` clause."""
+
+    def alone(self) -> None:
+        """Refuse a jump out of a `try` or `with` statement that only some arguments make."""
+        if self._repeat is not None or self._is_part or not self._is_uniform():
+            raise self._run.refuse("a jump leaves a try or with statement")
+
+    def ended(self) -> bool:
+        """Whether the `else` clause runs."""
+        if self._repeat is not None or self._is_part:
+            raise self._run.refuse("a loop that depends on the arguments has an else clause")
+        return self._run.active
+
+    def otherwise(self, *values: Any) -> _Values:
+        """Begin the `else` clause."""
+        return values
+
+    # ---- the end
+
+    def over(self, *values: Any) -> _Values:
+        """End the loop."""
+        run = self._run
+        del run.loops[run.loops.index(self) :]
+        if self._repeat is None and not self._is_part:
+            return values
+        has_left = self._left is not None
+        if self._repeat is not None:
+            self._repeat.body = self._body()
+            run.block = self._outer
+            run.block.cut = not has_left
+        if run.active and not has_left:
+            self._notes()
+            self._left = run.arrive((self._key, "end"), values)
+            has_left = True
+        while run.regions and run.regions[-1][0] in ((self._key, "head"), (self._key, "end")):
+            run.regions.pop()
+        run.block = self._start
+        run.active = has_left
+        if not has_left:
+            run.block.cut = True
+            return values
+        assert self._left is not None
+        return self._left[: len(values)]
+
+    def _body(self) -> Block:
+        """What the turns have done together."""
+        body = self._bodies[0]
+        try:
+            for other in self._bodies[1:]:
+                body = union(body, other)
+        except Conflict as error:
+            raise self._run.refuse(f"two turns of a loop differ: {error}") from None
+        return body
+
+
+_NO_TYPES: Final = {Stale, type(UNBOUND)}
+
+
+def _kind(value: Any) -> Any:
+    return value.node.type if type(value) is Symbol else type(value)

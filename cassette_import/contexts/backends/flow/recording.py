@@ -1,0 +1,222 @@
+"""A flow: what a function does for all points that were recorded.
+
+Knows runs; must not know how code is made of a flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.backends.flow.blocks import Block, Conflict, union
+from cassette_import.contexts.backends.flow.context import FlowContext
+from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Shared
+from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
+from cassette_import.contexts.graph.outside import Outside
+from cassette_import.contexts.graph.tracing import Trace, is_unknown
+from cassette_import.interpreter.callables import python_function
+
+__all__ = ["Flow"]
+
+_MOST_RUNS: Final = 200
+
+
+class Flow:
+    """The branches and loops of a function that some points have taken.
+
+    Parameters
+    ----------
+    f, args:
+        The function, and its arguments, of which the unknown ones are marked.
+
+    Attributes
+    ----------
+    body:
+        What the function does.
+    result:
+        The template of its result.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._f = f
+        self._args = args
+        self._shared: Shared | None = None
+        self._points: list[Trace] = []
+        self.body = Block(())
+        self.result: Template = Constant(None)
+
+    def copy(self) -> Flow:
+        """A flow to which a point can be added while this one stays as it is."""
+        made = Flow(self._f, self._args)
+        made.__dict__.update(self.__dict__)
+        made._shared = None if self._shared is None else self._shared.copy()
+        return made
+
+    @property
+    def points(self) -> tuple[Trace, ...]:
+        """The traces of the points that were recorded."""
+        return tuple(self._points)
+
+    @property
+    def inputs(self) -> list[Node]:
+        """The inputs."""
+        return self._points[0].inputs
+
+    def add(self, trace: Trace) -> None:
+        """Record the run of a point.
+
+        Parameters
+        ----------
+        trace:
+            The trace of the same call, which has shown that it has no effects.
+
+        Raises
+        ------
+        NotRepresentable
+            If the run cannot be recorded, or does not go with the others. The flow is of no use then.
+        """
+        if self._shared is None:
+            self._shared = Shared(1 + max((node.number for node in trace.inputs), default=0))
+        self._points = [*self._points, trace]
+        self._record_new(trace)
+
+    def _record_new(self, trace: Trace) -> None:
+        """Record a run, and all of them again for as long as one learns something that others have not known."""
+        for _ in range(_MOST_RUNS):
+            version = self._version()
+            try:
+                found = self._recorded(trace)
+            except Again:
+                continue
+            if len(self._points) > 1 and version == self._known_version:
+                self._join(*found)
+                return
+            try:
+                self._record_all()
+                return
+            except Again:
+                trace = self._points[-1]
+        raise NotRepresentable("the ways through the function differ too much to be one program")
+
+    _known_version: Any = None
+
+    def _version(self) -> Any:
+        shared: Any = self._shared
+        return (
+            len(shared.labels),
+            frozenset(shared.stale),
+            tuple(shared.loops.items()),
+            sum(map(len, shared.slots.values())),
+        )
+
+    def _record_all(self) -> None:
+        version = self._version()
+        self._shared.fixed.clear()  # type: ignore[union-attr]
+        first = True
+        for trace in self._points:
+            found = self._recorded(trace)
+            if first:
+                (self.body, self.result), first = found[:2], False
+                self._shared.fixed.update(found[2].fixed)  # type: ignore[union-attr]
+            else:
+                self._join(*found)
+        if self._version() != version:
+            raise Again
+        self._known_version = version
+
+    def _join(self, body: Block, result: Template, run: Recorder) -> None:
+        try:
+            self.body = union(self.body, body)
+        except Conflict as error:
+            raise NotRepresentable(f"two ways through the function differ in more than numbers: {error}") from None
+        if not _alike(self.result, result):
+            raise NotRepresentable("the results of two ways through the function differ")
+        self._shared.fixed.update(run.fixed)  # type: ignore[union-attr]
+
+    def _recorded(self, trace: Trace) -> tuple[Block, Template, Recorder]:
+        """One run."""
+        assert self._shared is not None
+        known = [self._f, *(one for one in self._args if not is_unknown(one))]
+        run = Recorder(self._shared, Outside(self._f, known))
+        function: Any = python_function(self._f)
+        context = FlowContext(run, frozenset({function.__code__.co_filename}))
+        left = [_given(run, argument.template) for argument in trace.arguments]
+        given = [left.pop(0) if is_unknown(one) else one for one in self._args]
+        try:
+            value = overdub(context, self._f, *given)
+            result = _template(run, value, 0)
+        except NotRepresentable:
+            raise
+        except Exception as error:
+            if run.failure is not None:
+                raise run.failure from None
+            raise NotRepresentable(f"the function raises {error!r} where it is recorded") from error
+        finally:
+            run.outside.undo()
+        if run.failure is not None:
+            raise run.failure
+        results = {node.number: node.value for node in trace.inputs}
+        expected = trace.value
+        found = evaluated(_values(result), results)
+        if not _equal(found, expected):
+            raise NotRepresentable("the recorded run has another result than the function")
+        return run.root, result, run
+
+
+def _given(run: Recorder, template: Template) -> Any:
+    """An argument with symbols for its numbers."""
+    if isinstance(template, Node):
+        return Symbol(run, template)
+    if isinstance(template, Constant):
+        return template.value
+    parts = [_given(run, part) for part in template.parts]
+    if template.kind in (list, tuple):
+        return run.made(template.kind(parts))
+    if template.kind is dict:
+        return run.made(dict(zip(template.keys, parts, strict=True)))
+    raise NotRepresentable(f"an argument is a {template.kind.__name__} with unknown numbers")
+
+
+def _template(run: Recorder, value: Any, depth: int) -> Template:
+    if type(value) is Symbol:
+        return value.node
+    kind = type(value)
+    if depth < 20 and (kind in (list, tuple) or hasattr(kind, "_fields")):
+        return Built(kind, tuple(_template(run, part, depth + 1) for part in value))
+    if depth < 20 and kind is dict:
+        return Built(dict, tuple(_template(run, part, depth + 1) for part in value.values()), tuple(value))
+    if kind in (int, float, bool, str, type(None)):
+        return Constant(value)
+    raise NotRepresentable(f"the result has a {kind.__name__}")
+
+
+def _values(template: Template) -> Template:
+    """The template with values in the place of nodes."""
+    if isinstance(template, Node):
+        return Constant(template.value)
+    if isinstance(template, Built):
+        return Built(template.kind, tuple(map(_values, template.parts)), template.keys)
+    return template
+
+
+def _alike(one: Template, other: Template) -> bool:
+    if isinstance(one, Node) and isinstance(other, Node):
+        return one.number == other.number and one.type is other.type
+    if isinstance(one, Built) and isinstance(other, Built):
+        return (one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts)) and all(
+            map(_alike, one.parts, other.parts)
+        )
+    return isinstance(one, Constant) and isinstance(other, Constant) and same(one.value, other.value)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(map(_equal, one.values(), other.values()))
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return same(one, other)

@@ -1,0 +1,290 @@
+"""A flow as one kernel: a function of machine numbers, with its branches and loops.
+
+Knows flows and operations; must not know how a flow is recorded, or compilers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Final
+
+from cassette_import.contexts.backends.flow import Flow
+from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.backends.kernel import MISSING, Kernel
+from cassette_import.contexts.backends.operations import NUMBERS, Operand, as_truth, constant
+from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
+from cassette_import.contexts.graph.tracing import Trace
+
+__all__ = ["FlowKernel", "used_numbers"]
+
+_LETTERS: Final = {float: "f", int: "i", bool: "b"}
+_ZEROS: Final = {float: "0.0", int: "0", bool: "False"}
+_Known = dict[int, Operand]
+
+
+def used_numbers(flow: Flow) -> set[int]:
+    """The numbers of joins that something reads."""
+    used = {node.number for node in nodes_in(flow.result)}
+    sources: dict[int, set[int]] = {}
+    _collect(flow.body, used, sources)
+    work = list(used)
+    while work:
+        for number in sources.get(work.pop(), ()):
+            if number not in used:
+                used.add(number)
+                work.append(number)
+    return used
+
+
+def _collect(block: Block, used: set[int], sources: dict[int, set[int]]) -> None:
+    for item in block.items:
+        if isinstance(item, Node):
+            used.update(node.number for node in item.sources)
+        elif isinstance(item, (Branch, Check)):
+            used.add(item.node.number)
+        elif isinstance(item, Assign) and item.source is not None:
+            sources.setdefault(item.target.number, set()).update(node.number for node in nodes_in(item.source))
+        for inner in inner_blocks(item):
+            _collect(inner, used, sources)
+
+
+def join_kinds(flow: Flow) -> tuple[dict[int, type], dict[int, type]]:
+    """The types of the numbers of joins that have one type, and of those that some way comes to without a value."""
+    assigned: list[Assign] = []
+    work = [flow.body]
+    while work:
+        for item in work.pop().items:
+            assigned += [item] if isinstance(item, Assign) else []
+            work += inner_blocks(item)
+    kinds: dict[int, set[type]] = {}
+    found: set[int] = set()
+    for one in assigned:
+        source = one.source
+        if isinstance(source, (Node, Constant)):
+            kinds.setdefault(one.target.number, set()).add(
+                source.type if isinstance(source, Node) else type(source.value)
+            )
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        for one in assigned:
+            if one.source is None or (isinstance(one.source, Node) and one.source.number in found):
+                found.add(one.target.number)
+    single = {number: next(iter(found_kinds)) for number, found_kinds in kinds.items() if len(found_kinds) == 1}
+    return single, {number: kind for number, kind in single.items() if number in found}
+
+
+def _has_loops(block: Block) -> bool:
+    return any(isinstance(item, Repeat) or any(map(_has_loops, inner_blocks(item))) for item in block.items)
+
+
+def inner_blocks(item: Item) -> Iterable[Block]:
+    """The blocks of a branch, loop or part."""
+    if isinstance(item, Branch):
+        return item.sides.values()
+    return (item.body,) if isinstance(item, (Repeat, Part)) else ()
+
+
+class FlowKernel(Kernel):
+    """The source of a kernel for a flow."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.used = used_numbers(flow)
+        self.join_kinds, self.unbound = join_kinds(flow)
+        self._constructs: list[Hashable] = []
+        self._exits: dict[Hashable, list[_Known]] = {}
+        self._leaving: dict[Hashable, str] = {}
+        self._count = 0
+        self.has_loops = _has_loops(flow.body)
+        first = flow.points[0]
+        super().__init__([Trace(first.arguments, first.inputs, [], flow.result, None)])
+        self.steps = self._count
+
+    def _block(self, paths: list[int], start: int, indent: int, known: _Known) -> None:
+        after = self._items(self.flow.body, indent, known)
+        if after is None:
+            raise NotRepresentable("the function does not return")
+        for node in nodes_in(self.flow.result):
+            self._operand(node, after)
+            self._reads(indent, [node])
+        self._return(0, indent, after)
+
+    @property
+    def in_python(self) -> str:
+        """The source of a kernel that Python runs."""
+        return self.source
+
+    # ---- blocks
+
+    def _items(self, block: Block, indent: int, known: _Known) -> _Known | None:
+        """The items of a block; returns what is known after it, or None if it is not left at its end."""
+        before = len(self._lines)
+        now: _Known | None = dict(known)
+        place = 0
+        while place < len(block.items) and now is not None:
+            item = block.items[place]
+            end = place + 1
+            if isinstance(item, Assign):
+                while end < len(block.items) and isinstance(block.items[end], Assign):
+                    end += 1
+                self._assign(block.items[place:end], indent, now)  # type: ignore[arg-type]
+            elif isinstance(item, Node):
+                self._count += 1
+                for source in item.sources:
+                    self._operand(source, now)
+                self._reads(indent, item.sources)
+                self._statement(item, indent, now)
+            elif isinstance(item, Check):
+                truth = as_truth(self._operand(item.node, now))
+                self._reads(indent, [item.node])
+                self._line(indent, f"if {'not ' if item.expected else ''}{truth}:")
+                self._elsewhere(indent + 1)
+            elif isinstance(item, Jump):
+                self._jump(item, indent, now)
+                now = None
+            else:
+                now = self._construct(item, indent, now)
+            place = end
+        if len(self._lines) == before:
+            self._line(indent, "pass")
+        return now
+
+    def _elsewhere(self, indent: int, path: str = "-1") -> None:
+        self._line(indent, f"return {self._results(path, [], [])}")
+
+    def _construct(self, item: Item, indent: int, known: _Known) -> _Known | None:
+        if isinstance(item, Branch):
+            return self._branches(item, indent, known)
+        assert isinstance(item, (Repeat, Part))
+        return self._while(item, indent, known)
+
+    def _branches(self, item: Branch, indent: int, known: _Known) -> _Known | None:
+        test = as_truth(self._operand(item.node, known))
+        self._reads(indent, [item.node])
+        after: list[_Known] = []
+        for truth in (True, False):
+            side = item.sides.get(truth)
+            self._line(indent, f"if {test}:" if truth else "else:")
+            if side is None:
+                self._elsewhere(indent + 1, str(MISSING))
+                continue
+            found = self._items(side, indent + 1, known)
+            after += [] if found is None else [found]
+        return _meet(after)
+
+    def _operand(self, node: Node, known: _Known) -> Operand:
+        found = known.get(node.number)
+        if found is None:
+            raise NotRepresentable("a variable has different types on two ways, or none on one")
+        return found
+
+    def _assign(self, group: Sequence[Assign], indent: int, known: _Known) -> None:
+        """Assignments at a join, which happen at once. A variable that is not bound is zero, and has a mark."""
+        targets: list[str] = []
+        sources: list[str] = []
+        made: _Known = {}
+        for one in group:
+            number = one.target.number
+            if number not in self.used:
+                continue
+            source = self._source(one, known)
+            if source is None:
+                known.pop(number, None)
+                continue
+            made[number] = Operand(f"x{number}{_LETTERS[source.kind]}", source.kind)
+            pairs = [(made[number].text, source.text)]
+            if number in self.unbound:
+                pairs.append((f"unbound{number}", self._mark(one)))
+            for target, text in pairs:
+                if target != text:
+                    targets.append(target)
+                    sources.append(text)
+        if targets:
+            self._line(indent, f"{', '.join(targets)} = {', '.join(sources)}")
+        known.update(made)
+
+    def _mark(self, one: Assign) -> str:
+        """Whether the source of an assignment is not bound."""
+        if isinstance(one.source, Node) and one.source.number in self.unbound:
+            return f"unbound{one.source.number}"
+        return str(one.source is None)
+
+    def _reads(self, indent: int, nodes: Iterable[Node]) -> None:
+        """Python has to raise the exception if a variable that is read is not bound."""
+        for node in nodes:
+            if node.number in self.unbound:
+                self._line(indent, f"bad |= unbound{node.number}")
+
+    def _source(self, one: Assign, known: _Known) -> Operand | None:
+        template = one.source
+        if template is None:
+            kind = self.unbound.get(one.target.number)
+            return None if kind is None else Operand(_ZEROS[kind], kind)
+        if isinstance(template, Node):
+            return known.get(template.number)
+        assert isinstance(template, Constant)
+        if type(template.value) not in NUMBERS or (type(template.value) is int and abs(template.value) >= 2**62):
+            return None
+        return Operand(constant(template.value), type(template.value))
+
+    # ---- loops and jumps
+
+    def _while(self, item: Repeat | Part, indent: int, known: _Known) -> _Known | None:
+        """A loop; or a part, which is a loop of one turn."""
+        lines, self._lines = self._lines, []
+        flags, self._leaving = self._leaving, {}
+        self._exits[item.key] = []
+        self._constructs.append(item.key)
+        self._heads = {**getattr(self, "_heads", {}), item.key: known}
+        after = self._items(item.body, indent + 1, known)
+        if after is not None:
+            if isinstance(item, Repeat):
+                raise NotRepresentable("a loop has no end of a turn")
+            self._exits[item.key].append(after)
+            self._line(indent + 1, "break")
+        self._constructs.pop()
+        body, self._lines = self._lines, lines
+        inner, self._leaving = self._leaving, flags
+        for name in inner.values():
+            self._line(indent, f"{name} = False")
+        self._line(indent, "while True:")
+        self._lines += body
+        for target, name in inner.items():
+            self._line(indent, f"if {name}:")
+            self._leave(target, indent + 1)
+        return _meet(self._exits[item.key])
+
+    def _jump(self, item: Jump, indent: int, known: _Known) -> None:
+        if item.again:
+            head = self._heads[item.target]
+            for number, one in head.items():
+                if number in self.used and (number not in known or known[number].kind is not one.kind):
+                    raise NotRepresentable("a variable of a loop has another type in each turn")
+            self._line(indent, "if bad:")
+            self._elsewhere(indent + 1)
+            if self._constructs[-1] != item.target:
+                raise NotRepresentable("a jump leads out of an inner loop to the next turn of an outer one")
+            self._line(indent, "continue")
+            return
+        self._exits[item.target].append(dict(known))
+        self._leave(item.target, indent)
+
+    def _leave(self, target: Hashable, indent: int) -> None:
+        if self._constructs[-1] != target:
+            name = self._leaving.setdefault(target, f"leave{len(self._leaving)}_{len(self._constructs)}")
+            self._line(indent, f"{name} = True")
+        self._line(indent, "break")
+
+
+def _meet(ways: list[_Known]) -> _Known | None:
+    """What is known where several ways come together."""
+    if not ways:
+        return None
+    first, *rest = ways
+    return {
+        number: one
+        for number, one in first.items()
+        if all(number in other and other[number].kind is one.kind and other[number].text == one.text for other in rest)
+    }

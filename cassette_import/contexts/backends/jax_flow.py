@@ -1,0 +1,276 @@
+"""A flow as a function of JAX: branches are `lax.cond`, and loops `lax.while_loop`.
+
+Knows flows, operations and JAX; must not know how a flow is recorded. Importing the module does not import JAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks
+from cassette_import.contexts.backends.jax_functions import namespace
+from cassette_import.contexts.backends.jax_kernel import VANISHED
+from cassette_import.contexts.backends.kernel import leaves
+from cassette_import.contexts.backends.operations import Operand, as_float, as_truth, operand, operation
+from cassette_import.contexts.graph.nodes import Constant, Node
+
+__all__ = ["JaxFlowKernel"]
+
+_DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
+_State = dict[str, Any]
+"""By name: the numbers that branches and loops change; `bad`, and for each jump whether it was made."""
+
+
+class JaxFlowKernel(FlowKernel):
+    """A flow for JAX. `function` is the kernel; `source` is the text of what it does."""
+
+    def function(self) -> Callable[..., Any]:
+        """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
+        return _Interpreter(self).run
+
+
+class _Interpreter:
+    """Runs a flow with numbers of JAX."""
+
+    def __init__(self, kernel: JaxFlowKernel) -> None:
+        self._kernel = kernel
+        self._names = namespace()
+        self._code: dict[str, Any] = {}
+        self._used = kernel.used
+        self._kinds = kernel.join_kinds
+        self._unbound = kernel.unbound
+
+    def run(self, *values: Any) -> Any:
+        """The result for the inputs."""
+        import jax.numpy as jnp
+
+        self._false = jnp.asarray(False)
+        inputs = self._kernel.inputs
+        state: _State = {f"x{node.number}": value for node, value in zip(inputs, values, strict=True)}
+        state["bad"] = self._false
+        for node, value in zip(inputs, values, strict=True):
+            if node.type is float:
+                state["bad"] |= self._names["_is_tiny"](value)
+        state = self._block(self._kernel.flow.body, state)
+        return self._result(state)
+
+    def _result(self, state: _State) -> Any:
+        floats: list[Any] = []
+        integers: list[Any] = []
+        for leaf in leaves(self._kernel.flow.result):
+            value = state[f"x{leaf.number}"] if isinstance(leaf, Node) else leaf.value
+            if isinstance(leaf, Node) and leaf.number in self._unbound:
+                state["bad"] |= state[f"unbound{leaf.number}"]
+            kind = leaf.type if isinstance(leaf, Node) else type(leaf.value)
+            (floats if kind is float else integers).append(value)
+        path = self._names["_where"](state["bad"], -1, 0)
+        return self._names["_results"](path, floats, integers)
+
+    # ---- blocks
+
+    def _block(self, block: Block, state: _State) -> _State:
+        return self._items(block.items, dict(state))
+
+    def _items(self, items: Sequence[Item], state: _State) -> _State:
+        """Run items; what follows a jump that may have been made runs only if it was not."""
+        place = 0
+        while place < len(items):
+            item = items[place]
+            place += 1
+            if isinstance(item, Node):
+                self._operation(item, state)
+            elif isinstance(item, Assign):
+                group = [item]
+                while place < len(items) and isinstance(items[place], Assign):
+                    group.append(items[place])  # type: ignore[arg-type]
+                    place += 1
+                self._assign(group, state)
+            elif isinstance(item, Check):
+                self._reads(item.node, state)
+                truth = self._truth(item.node, state)
+                state["bad"] |= self._names["_not"](truth) if item.expected else truth
+            elif isinstance(item, Jump):
+                state[_flag(item)] = self._names["_not"](self._false)
+                return state
+            else:
+                state = self._construct(item, state)
+                jumps = _jumps([item])
+                rest = items[place:]
+                if jumps and rest:
+                    return self._unless(jumps, rest, state)
+        return state
+
+    def _unless(self, jumps: set[str], rest: Sequence[Item], state: _State) -> _State:
+        """The rest of a block, unless it was left."""
+        import jax
+
+        left = self._false
+        for name in sorted(jumps):
+            left |= state[name]
+        return self._chosen(left, lambda one: one, lambda one: self._items(rest, one), rest, state, jax)
+
+    def _chosen(self, test: Any, then: Any, other: Any, items: Sequence[Item], state: _State, jax: Any) -> _State:
+        """`lax.cond` with what the items change as operands."""
+        names = self._changed(items, state)
+
+        def side(run: Any) -> Any:
+            def function(values: Any) -> Any:
+                found = run({**state, **dict(zip(names, values, strict=True))})
+                return tuple(jax.numpy.asarray(found[name], self._dtype(name)) for name in names)
+
+            return function
+
+        before = tuple(state[name] for name in names)
+        after = jax.lax.cond(test, side(then), side(other), before)
+        return {**state, **dict(zip(names, after, strict=True))}
+
+    def _changed(self, items: Sequence[Item], state: _State) -> list[str]:
+        """The names that items change and that are read outside of them; those that are new are zero before."""
+        import jax.numpy as jnp
+
+        names = {"bad", *_jumps(items)}
+        work = list(items)
+        while work:
+            item = work.pop()
+            if isinstance(item, Assign) and item.target.number in self._used:
+                number = item.target.number
+                if number in self._kinds:
+                    names.add(f"x{number}")
+                    if number in self._unbound:
+                        names.add(f"unbound{number}")
+            for inner in inner_blocks(item):
+                work += inner.items
+        for name in names:
+            if name not in state:
+                state[name] = jnp.zeros((), self._dtype(name))
+        return sorted(names)
+
+    def _dtype(self, name: str) -> str:
+        return _DTYPES[self._kinds[int(name[1:])]] if name[0] == "x" else "bool"
+
+    # ---- operations
+
+    def _operation(self, node: Node, state: _State) -> None:
+        for source in node.sources:
+            self._reads(source, state)
+        known = {one.number: Operand(f"x{one.number}", one.type) for one in node.sources}
+        text, test = operation(node, known)
+        name = f"x{node.number}"
+        state[name] = self._value(text, state)
+        if test is not None:
+            state["bad"] |= self._value(test.replace("RESULT", name), state)
+        vanished = VANISHED.get(node.function)
+        if vanished is not None and node.type is float:
+            operands = [as_float(operand(part, known, node)) for part in node.operands]
+            state["bad"] |= self._value(f"({name} == 0.0) & {vanished.format(*operands)}", state)
+
+    def _value(self, text: str, state: _State) -> Any:
+        code = self._code.get(text)
+        if code is None:
+            code = self._code[text] = compile(text, "<operation>", "eval")
+        return eval(code, self._names, state)
+
+    def _reads(self, node: Node, state: _State) -> None:
+        if node.number in self._unbound:
+            state["bad"] |= state[f"unbound{node.number}"]
+
+    def _truth(self, node: Node, state: _State) -> Any:
+        return self._value(as_truth(Operand(f"x{node.number}", node.type)), state)
+
+    def _assign(self, group: Sequence[Assign], state: _State) -> None:
+        made: _State = {}
+        for one in group:
+            number = one.target.number
+            if number not in self._used or number not in self._kinds:
+                continue
+            source = one.source
+            if isinstance(source, Node):
+                found = state.get(f"x{source.number}")
+                if found is None:
+                    continue
+                made[f"x{number}"] = found
+                mark = state[f"unbound{source.number}"] if source.number in self._unbound else self._false
+            else:
+                made[f"x{number}"] = self._constant(source, number)
+                mark = self._false if source is not None else ~self._false
+            if number in self._unbound:
+                made[f"unbound{number}"] = mark
+        state.update(made)
+
+    def _constant(self, source: Any, number: int) -> Any:
+        import jax.numpy as jnp
+
+        value = source.value if isinstance(source, Constant) else 0
+        return jnp.asarray(value, _DTYPES[self._kinds[number]])
+
+    # ---- branches and loops
+
+    def _construct(self, item: Item, state: _State) -> _State:
+        import jax
+
+        if isinstance(item, Branch):
+            self._reads(item.node, state)
+            test = self._truth(item.node, state)
+            return self._chosen(test, self._side(item, True), self._side(item, False), [item], state, jax)
+        assert isinstance(item, (Repeat, Part))
+        if isinstance(item, Part):
+            state = self._block(item.body, state)
+            state.pop(_name_of(item.key), None)
+            return state
+        return self._loop(item, state, jax)
+
+    def _side(self, item: Branch, truth: bool) -> Any:
+        block = item.sides.get(truth)
+        if block is None:
+            return lambda state: {**state, "bad": ~self._false}
+        return lambda state: self._block(block, state)
+
+    def _loop(self, item: Repeat, state: _State, jax: Any) -> _State:
+        """A loop ends by a jump, or where Python has to compute the result."""
+        names = self._changed([item], state)
+        again, ends = f"again{_name_of(item.key)}", _name_of(item.key)
+        inside = [name for name in {*names, ends, *_jumps(item.body.items)} if name != again]
+        for name in inside:
+            state.setdefault(name, self._false)
+        state[ends] = self._false
+        leaving = sorted(_jumps(item.body.items) - {again})
+
+        def goes_on(values: Any) -> Any:
+            now = dict(zip(inside, values, strict=True))
+            left = now["bad"]
+            for name in leaving:
+                left |= now[name]
+            return self._names["_not"](left)
+
+        def turn(values: Any) -> Any:
+            found = self._block(item.body, {**state, **dict(zip(inside, values, strict=True))})
+            return tuple(jax.numpy.asarray(found[name], self._dtype(name)) for name in inside)
+
+        before = tuple(jax.numpy.asarray(state[name], self._dtype(name)) for name in inside)
+        after = jax.lax.while_loop(goes_on, turn, before)
+        made = {**state, **dict(zip(inside, after, strict=True))}
+        made.pop(ends, None)
+        return made
+
+
+def _name_of(key: Hashable) -> str:
+    return f"jump{hash(key) & 0xFFFF_FFFF_FFFF:x}"
+
+
+def _flag(item: Jump) -> str:
+    return f"{'again' if item.again else ''}{_name_of(item.target)}"
+
+
+def _jumps(items: Sequence[Item]) -> set[str]:
+    """The jumps that leave items."""
+    found: set[str] = set()
+    for item in items:
+        if isinstance(item, Jump):
+            found.add(_flag(item))
+        for inner in inner_blocks(item):
+            found |= _jumps(inner.items)
+        if isinstance(item, (Repeat, Part)):
+            found -= {_name_of(item.key), f"again{_name_of(item.key)}"}
+    return found
