@@ -13,6 +13,10 @@ from cassette_import.contexts.fuzz import TooSlow, findings, fuzz
 from cassette_import.contexts.fuzz.coverage import _Traced
 from cassette_import.contexts.fuzz.patterns import examples
 
+NEEDS_BRANCHES = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="on 3.11, lines are counted: parts of a condition on one line are no progress"
+)
+
 
 def raised(found):
     """The names of the exceptions."""
@@ -40,7 +44,7 @@ def test_values_that_are_compared_are_written_into_the_input(function, seed, exe
     ("function", "seed", "executions", "types"),
     [
         (fuzzed.commanded, "", 1000, ["KeyError", "RuntimeError"]),
-        (fuzzed.structured, {}, 3000, ["KeyError", "RuntimeError"]),
+        pytest.param(fuzzed.structured, {}, 3000, ["KeyError", "RuntimeError"], marks=NEEDS_BRANCHES),
         (fuzzed.numbered, b"", 1000, ["RuntimeError"]),
     ],
 )
@@ -68,6 +72,7 @@ def test_a_text_is_written_where_startswith_begins_to_look():
     assert re.fullmatch(r"\[\d\]", found.input[8:11])
 
 
+@NEEDS_BRANCHES
 def test_what_is_read_of_a_file_in_memory_is_known_by_its_place():
     def unpacked(data):
         file = io.BytesIO(data)
@@ -77,7 +82,7 @@ def test_what_is_read_of_a_file_in_memory_is_known_by_its_place():
             if len(body) == size and size == 7 and file.read(3) == b"END":
                 raise RuntimeError("found")
 
-    (found,) = fuzz(unpacked, [b""], executions=3000)
+    (found,) = fuzz(unpacked, [b""], executions=12000)
     assert found.input[:6] == b"\x7fBIN\x07\0"
     assert found.input[13:] == b"END"
 
