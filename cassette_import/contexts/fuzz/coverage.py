@@ -63,7 +63,7 @@ class Coverage:
             self.is_on = False
 
     def _is_entry_test(self, code: CodeType, offset: int) -> bool:
-        """Whether a jump is the test of a rewritten function whether a context is active: it is not in the source."""
+        """Whether a jump belongs to the test with which a rewritten function begins; the source has no such test."""
         known = self._entry_tests.get(id(code))
         if known is None:
             jumps = (one.offset for one in dis.get_instructions(code) if one.opname.startswith("POP_JUMP"))

@@ -97,7 +97,7 @@ def _resolver(function: Any) -> Resolve:
 
 
 def _wanted(pattern: ast.pattern | None, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    find = _KINDS.get(type(pattern))  # type: ignore[arg-type]
+    find = _WANTED_BY_PATTERN.get(type(pattern))  # type: ignore[arg-type]
     if find is not None:
         yield from find(pattern, way, resolve)
 
@@ -148,7 +148,7 @@ def _class(pattern: ast.MatchClass, way: Way, resolve: Resolve) -> Iterator[Want
         yield from _wanted(part, (*way, ("name", name)), resolve)
 
 
-_KINDS: Final[dict[type[ast.pattern], Callable[[Any, Way, Resolve], Iterator[Wanted]]]] = {
+_WANTED_BY_PATTERN: Final[dict[type[ast.pattern], Callable[[Any, Way, Resolve], Iterator[Wanted]]]] = {
     ast.MatchValue: _value,
     ast.MatchSingleton: _singleton,
     ast.MatchAs: _as,

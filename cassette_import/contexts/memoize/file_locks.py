@@ -32,7 +32,7 @@ class Held:
         _FILES.add(file)
 
     def release(self) -> None:
-        """Let the next one have the lock. In a forked process, which does not hold it, nothing is done."""
+        """Release the lock. A forked process does not hold it, and does nothing."""
         self._locks.names.discard(self._name)
         if self._file not in _FILES:
             return
@@ -106,7 +106,7 @@ class FileLocks:
 
 
 def _is_at(file: int, path: str) -> bool:
-    """Whether an open file is still the one at a path: who held the lock before has removed it."""
+    """Whether an open file is still the one at a path: the holder before may have removed it."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:

@@ -26,7 +26,7 @@ class Computing(Protocol):
     """Somebody computes a result, and others wait for it."""
 
     def release(self) -> None:
-        """The result is stored, or will not be."""
+        """End the computation: others need not wait for its result any more."""
 
 
 class Store(Protocol):
