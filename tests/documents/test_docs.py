@@ -137,6 +137,10 @@ def program(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     return module
 
 
+OF_EXTRAS = {"scipy": "sparsity", "numba": "backends", "jax": "jax"}
+"""Modules that blocks of documents need, and their extras. The environment `extras` runs these documents."""
+
+
 def run_block(block: Block, module: ModuleType) -> None:
     padding = "\n" * (block.line - 1)
     exec(compile(padding + block.text, str(module.__file__), "exec", dont_inherit=True), vars(module))
@@ -167,10 +171,18 @@ def test_the_examples_of_a_document_run(document: Path, program: ModuleType) -> 
         else:
             try:
                 run_block(block, program)
-            except ModuleNotFoundError as error:
-                if error.name != "scipy":
+            except Exception as error:
+                missing = missing_module(error)
+                if missing not in OF_EXTRAS:
                     raise
-                pytest.skip("needs scipy, which only the extra sparsity brings")
+                pytest.skip(f"needs {missing}, which only the extra {OF_EXTRAS[missing]} brings")
+
+
+def missing_module(error: BaseException | None) -> str | None:
+    """The name of the module that could not be imported, if that is why the exception was raised."""
+    while error is not None and not isinstance(error, ModuleNotFoundError):
+        error = error.__cause__ or error.__context__
+    return None if error is None else error.name
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=path_in_project)
