@@ -1,5 +1,6 @@
 """`Memoize` with a store that processes share: a result is computed once, also if who computes it is killed."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -112,6 +113,7 @@ def test_a_result_is_computed_again_if_the_process_that_computes_it_is_killed(pr
     assert _computed(tmp_path) == [str(killed.pid), str(waiting.pid)]
 
 
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")  # diskcache has a connection for each thread
 def test_threads_that_need_one_result_compute_it_once(work, folder, tmp_path):
     memoize = Memoize(work.slow, folder=folder)
     results = []
@@ -127,6 +129,9 @@ def test_threads_that_need_one_result_compute_it_once(work, folder, tmp_path):
     assert len(_computed(tmp_path)) == 1
     (figures,) = memoize.statistics().values()
     assert (figures["hits"], figures["misses"]) == (3, 1)
+    threads.clear()
+    del one
+    gc.collect()  # the connections of the threads, while the filter is there
 
 
 def test_a_recursive_function_waits_for_nothing(work, folder, tmp_path):
