@@ -145,7 +145,8 @@ class RecognisedValues:
 
     def drop_unused(self) -> None:
         """Drop the values to which nothing else refers."""
-        for key in [key for key, slot in list(self.slots.items()) if sys.getrefcount(slot[0]) <= _ALONE]:
+        # A copy is made in one step; `list(….items())` makes tuples, and the collector may let other threads run.
+        for key in [key for key, slot in self.slots.copy().items() if sys.getrefcount(slot[0]) <= _ALONE]:
             self.slots.pop(key, None)  # another thread may do the same
         self._sweep_at = max(_FIRST_SWEEP, 2 * len(self.slots))
 
