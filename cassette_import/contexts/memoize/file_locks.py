@@ -1,4 +1,4 @@
-"""Locks between processes and threads, one for each key: whoever computes a result holds its lock.
+"""Locks between processes and threads, one for each key: the one that computes a result holds its lock.
 
 The kernel releases a lock when its process ends, however it ends: nobody waits for a process that was killed. Knows
 files; must not know keys or results.

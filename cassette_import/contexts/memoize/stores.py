@@ -23,7 +23,7 @@ __all__ = ["Computing", "Folder", "Memory", "Shared", "Store"]
 
 
 class Computing(Protocol):
-    """Somebody computes a result, and others wait for it."""
+    """A computation of a result, for which others wait."""
 
     def release(self) -> None:
         """End the computation: others need not wait for its result any more."""
@@ -52,7 +52,7 @@ class Store(Protocol):
         """Store a result."""
 
     def begin(self, function: Hashable, key: Any) -> Computing | None:
-        """Wait until nobody else computes a result; None if the store cannot tell."""
+        """Wait until no other thread or process computes a result; None if the store cannot tell."""
 
     def clear(self) -> None:
         """Delete all results."""
@@ -147,7 +147,7 @@ class Folder(_ByDigest):
             return
 
     def begin(self, function: Hashable, key: Any) -> Computing | None:
-        """See `Store.begin`. Other threads and processes wait; a process that is killed holds up nobody."""
+        """See `Store.begin`. Other threads and processes wait; they do not wait for a process that is killed."""
         return self._locks.hold(_digest(function, key).hex())
 
     def clear(self) -> None:

@@ -84,7 +84,7 @@ def refresh_names() -> None:
     if count <= _references_of_modules[0]:
         FLAGS[METADATA_EXISTS] = False
     if WATCHES[ATTRIBUTES_WATCHED]:
-        unwatched = {symbol: False for symbol, value in list(WATCHES.items()) if value is True}
+        unwatched = {symbol: False for symbol, value in WATCHES.copy().items() if value is True}
         watches = map(getrefcount, (WATCH,))
         (count,) = watches
         if count <= _references_of_modules[1]:

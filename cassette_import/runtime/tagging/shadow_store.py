@@ -139,7 +139,7 @@ class Store:
         if entry.extra is namespace:
             return
         entry.extra = namespace
-        found = {name: slot for name, slot in list(entry.slots.items()) if namespace.get(name) is slot[0]}
+        found = {name: slot for name, slot in entry.slots.copy().items() if namespace.get(name) is slot[0]}
         if found:
             self.items.make(namespace).slots.update(found)
 
@@ -197,7 +197,7 @@ class Store:
         if entry is None:
             return {}
         if is_a(owner, dict):
-            stale = [key for key, (value, _) in list(entry.slots.items()) if dict.get(owner, key, entry) is not value]
+            stale = [key for key, (value, _) in entry.slots.copy().items() if dict.get(owner, key, entry) is not value]
         else:
             stale = [key for key in list(entry.slots) if not has(owner, key)]
         for key in stale:
