@@ -6,6 +6,8 @@ import html
 import math
 from collections.abc import Mapping
 
+from benchmarks.chart_page import beginning
+
 _LEFT, _WIDTH, _BAR, _GAP, _TOP = 150, 560, 11, 8, 52
 _CONTEXT_COLOURS, _OTHER_COLOURS = (
     ("#1f6feb", "#79b8ff", "#0b3d91", "#a5d0ff", "#2d333b"),
@@ -25,13 +27,7 @@ def bars(title: str, values: Mapping[str, Mapping[str, float]], contexts: frozen
     def across(value: float) -> float:
         return _LEFT + scale * math.log10(max(value, 0.9) / 0.9)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_LEFT + _WIDTH + 70} {height}" '
-        'font-family="sans-serif" font-size="11">',
-        f"<title>{html.escape(title)}</title>",
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="10" y="18" font-size="13" font-weight="bold">{html.escape(title)}</text>',
-    ]
+    parts = beginning(title, _LEFT + _WIDTH + 70, height)
     for number, column in enumerate(columns):
         x = 10 + 130 * number
         parts.append(

@@ -6,6 +6,8 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 
+from benchmarks.chart_page import beginning
+
 _COLOURS = ("#1f6feb", "#d8b24a", "#0b3d91", "#8c6d1f", "#2d333b")
 _WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 150, 120, 44, 64, 62
 Points = Sequence[tuple[float, float]]
@@ -15,13 +17,7 @@ def lines(title: str, charts: Mapping[str, Mapping[str, Points]]) -> str:
     """One chart for each quantity: sizes across (logarithmic), ratios to plain Python upwards, from 0."""
     names = list(dict.fromkeys(name for series in charts.values() for name in series))
     width = _LEFT + len(charts) * (_WIDTH + _GAP)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {_TOP + _HEIGHT + 40}" '
-        'font-family="sans-serif" font-size="11">',
-        f"<title>{html.escape(title)}</title>",
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="10" y="18" font-size="13" font-weight="bold">{html.escape(title)}</text>',
-    ]
+    parts = beginning(title, width, _TOP + _HEIGHT + 40)
     for number, name in enumerate(names):
         x = 10 + 90 * number
         parts.append(f'<rect x="{x}" y="28" width="10" height="10" fill="{_COLOURS[number % len(_COLOURS)]}"/>')
