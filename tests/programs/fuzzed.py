@@ -166,6 +166,14 @@ def structured(order: dict):
             raise KeyError("no kind")
 
 
+def starred(order: dict):
+    match order:
+        case {"steps": ["begin", *between, "end"]} if between:
+            raise RuntimeError("the steps were found")
+        case {"names": [first, *others]} if others and first != others[-1]:
+            raise KeyError(first)
+
+
 def numbered(data):
     match data[:3]:
         case b"\x7fAB":

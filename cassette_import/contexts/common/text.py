@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable
 __all__ = ["error_line", "file_size", "plural", "search_folders", "short_path", "suggestion", "text_writer"]
 
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun.
+def plural(count: int, noun: str, several: str = "") -> str:
+    """A count with its noun; of a noun that gets no `s`, the form for several is given too.
 
-    >>> plural(1, "call"), plural(2, "call")
-    ('1 call', '2 calls')
+    >>> plural(1, "call"), plural(2, "call"), plural(0, "branch", "branches")
+    ('1 call', '2 calls', '0 branches')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:

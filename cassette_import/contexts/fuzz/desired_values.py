@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.fuzz.patterns import examples
 
-__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values", "has_size", "shared_start"]
+__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values", "has_least_size", "has_size", "shared_start"]
 
 _MOST: Final = 48
 """How many items of a large container are desired values."""
@@ -99,15 +99,15 @@ def _items(container: Any) -> list[Any]:
     return [one for one in found if isinstance(one, (str, bytes, int, float))][:_MOST]
 
 
-_OF_KIND: Final[dict[type, Any]] = {str: "a", bytes: b"a", int: 1, float: 0.5, list: [], dict: {}, bool: True}
+_EXAMPLE_OF_TYPE: Final[dict[type, Any]] = {str: "a", bytes: b"a", int: 1, float: 0.5, list: [], dict: {}, bool: True}
 """A value of each type that a leaf of an input may have."""
 
 
 def _instance(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
-    value, kinds = arguments[:2]
-    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-        if isinstance(kind, type) and not isinstance(value, kind):
-            yield from (DesiredValue(0, "be", made) for made in _OF_KIND.values() if isinstance(made, kind))
+    value, types = arguments[:2]
+    for one in types if isinstance(types, tuple) else (types,):
+        if isinstance(one, type) and not isinstance(value, one):
+            yield from (DesiredValue(0, "be", made) for made in _EXAMPLE_OF_TYPE.values() if isinstance(made, one))
 
 
 def shared_start(one: Any, other: Any) -> int:
@@ -139,8 +139,25 @@ def has_size(items: Any, size: int) -> bool:
     return len(items) == size
 
 
+def has_least_size(items: Any, size: int) -> bool:
+    """Whether a list has so many items or more: what a sequence pattern with a star compares.
+
+    >>> has_least_size([1, 2], 1)
+    True
+    """
+    return len(items) >= size
+
+
 def _size(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
     yield DesiredValue(0, "size", arguments[1])
+
+
+def _least_size(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    """The least number of items, and one more: the name behind the star has an item then."""
+    items, size = arguments[:2]
+    if len(items) < size:
+        yield DesiredValue(0, "size", size)
+    yield DesiredValue(0, "size", max(len(items), size) + 1)
 
 
 def _start(arguments: tuple[Any, ...]) -> int:
@@ -188,6 +205,7 @@ def _table() -> dict[Any, Rule]:
     found: dict[Any, Rule] = {operator.eq: _equal, operator.ne: _equal, operator.is_: _equal}
     found |= {getattr(operator, name): _ordered for name in ("lt", "le", "gt", "ge")}
     found |= {operator.contains: _contains, operator.getitem: _looked_up, isinstance: _instance, has_size: _size}
+    found[has_least_size] = _least_size
     found |= {getattr: _attribute, hasattr: _attribute}
     found |= {int: _like("0", "-1", "99999999999"), float: _like("0", "1.5", "-1e9", "nan", "inf")}
     hows = {"startswith": "begin", "removeprefix": "begin", "endswith": "end", "removesuffix": "end"}

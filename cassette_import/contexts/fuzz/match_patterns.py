@@ -17,13 +17,13 @@ from cassette_import.rewriting.forms.captures import Way
 from cassette_import.specialization.passes import contextslot, nooverdub
 from cassette_import.specialization.passes.reflection import Reflection
 
-__all__ = ["KINDS", "Wanted", "may_match", "with_subjects_shown"]
+__all__ = ["TYPES_BY_NAME", "Wanted", "may_match", "with_subjects_shown"]
 
 _MATCH: Final = re.compile(r"^[ \t]*match\b(?![ \t]*[=.,)\]])", re.MULTILINE)
 
 _UNKNOWN: Final = object()
 
-KINDS: Final[dict[str, type]] = {kind.__name__: kind for kind in (str, bytes, int, float, bool, list, dict)}
+TYPES_BY_NAME: Final[dict[str, type]] = {one.__name__: one for one in (str, bytes, int, float, bool, list, dict)}
 """The types that an input and its parts may have, by their names."""
 
 
@@ -35,8 +35,8 @@ class Wanted(NamedTuple):
     way:
         How the subject leads to the part.
     how:
-        `"equal"` to the value, have it as a `"key"`, be of the type with that name (`"kind"`), or have so many items
-        (`"size"`).
+        `"equal"` to the value, have it as a `"key"`, be of the `"type"` with that name, have so many items (`"size"`),
+        or so many and perhaps more (`"least size"`).
     value:
         The value.
     """
@@ -124,14 +124,14 @@ def _or(pattern: ast.MatchOr, way: Way, resolve: Resolve) -> Iterator[Wanted]:
 def _sequence(pattern: ast.MatchSequence, way: Way, resolve: Resolve) -> Iterator[Wanted]:
     size = len(pattern.patterns)
     star = next((number for number, part in enumerate(pattern.patterns) if isinstance(part, ast.MatchStar)), size)
-    yield Wanted(way, "kind", "list")
-    yield Wanted(way, "size", size - (star < size))
+    yield Wanted(way, "type", "list")
+    yield Wanted(way, "size", size) if star == size else Wanted(way, "least size", size - 1)
     for number, part in enumerate(pattern.patterns):
         yield from _wanted(part, (*way, ("index", number if number < star else number - size)), resolve)
 
 
 def _mapping(pattern: ast.MatchMapping, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    yield Wanted(way, "kind", "dict")
+    yield Wanted(way, "type", "dict")
     for key, part in zip(map(resolve, pattern.keys), pattern.patterns, strict=True):
         if type(key) is str:
             yield Wanted(way, "key", key)
@@ -139,9 +139,9 @@ def _mapping(pattern: ast.MatchMapping, way: Way, resolve: Resolve) -> Iterator[
 
 
 def _class(pattern: ast.MatchClass, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    kind = resolve(pattern.cls)
-    if kind in KINDS.values():
-        yield Wanted(way, "kind", kind.__name__)
+    cls = resolve(pattern.cls)
+    if cls in TYPES_BY_NAME.values():
+        yield Wanted(way, "type", cls.__name__)
     for number, part in enumerate(pattern.patterns):
         yield from _wanted(part, (*way, ("positional", number)), resolve)
     for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):

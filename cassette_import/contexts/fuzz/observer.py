@@ -14,9 +14,9 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, tag
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.tagged_containers import with_items_tagged
-from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, has_size
+from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, has_least_size, has_size
 from cassette_import.contexts.fuzz.inputs import Path
-from cassette_import.contexts.fuzz.match_patterns import KINDS, with_subjects_shown
+from cassette_import.contexts.fuzz.match_patterns import TYPES_BY_NAME, with_subjects_shown
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.bound_names import part_of_subject
@@ -65,6 +65,7 @@ _NEGATED: Final = (operator.ne, operator.is_not)
 _CONTAINERS: Final = (list, tuple, dict)
 _MOST_PARTS: Final = 200
 _SIMPLE: Final = (str, bytes, int, float, bool, type(None))
+_SIZES: Final = {"size": has_size, "least size": has_least_size}
 
 
 class _Enough(BaseException):
@@ -160,10 +161,11 @@ class Observer(Context, tagging=True):
                 self.note(operator.eq, (part, value), holds)
             elif how == "key":
                 self.note(dict.get, (part, value), type(bare) is dict and value in bare)
-            elif how == "kind":
-                self.note(isinstance, (part, KINDS[value]), isinstance(bare, KINDS[value]))
+            elif how == "type":
+                self.note(isinstance, (part, TYPES_BY_NAME[value]), isinstance(bare, TYPES_BY_NAME[value]))
             elif type(bare) in (list, tuple):
-                self.note(has_size, (part, value), len(bare) == value)
+                compared = _SIZES[how]
+                self.note(compared, (part, value), compared(bare, value))
 
     def _origins(self, given: tuple[Any, ...]) -> tuple[Origin, ...]:
         return tuple(merged(span for origin in allmetadata(self, one) for span in origin) for one in given)

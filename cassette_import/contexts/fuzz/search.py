@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
+from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.fuzz.constants import Constants
 from cassette_import.contexts.fuzz.coverage import Coverage
 from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, importable, test_source
@@ -377,8 +378,9 @@ class Search:
         if at_end or now - self._shown > 0.5:
             self._shown = now
             line = (
-                f"{now - self._began:.0f} s, {self.executions} executions, {self.tagged} tagged, "
-                f"{len(self.coverage.branches)} branches, {len(self.corpus)} inputs kept, {len(self.findings)} findings"
+                f"{now - self._began:.0f} s, {plural(self.executions, 'execution')}, {self.tagged} tagged, "
+                f"{plural(len(self.coverage.branches), 'branch', 'branches')}, "
+                f"{plural(len(self.corpus), 'input')} kept, {plural(len(self.findings), 'finding')}"
             )
             end = "\n" if at_end or not self._progress.isatty() else ""
             self._progress.write(f"\r\x1b[K{line}{end}" if self._progress.isatty() else f"{line}{end}")

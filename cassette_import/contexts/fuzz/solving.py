@@ -54,7 +54,10 @@ def _edits_of_container(desired: DesiredValue, container: Any, path: Path) -> It
         yield Edit(path, None, None, desired.value)
     elif desired.how == "size" and type(container) is list:
         for item in (1, "a"):
-            yield Edit(path, None, None, [*container, *[item] * desired.value][: desired.value])
+            more = [item] * (desired.value - len(container))
+            yield Edit(path, None, None, [*container, *more][: desired.value])
+            if container and more:  # what the end is compared with stays there
+                yield Edit(path, None, None, [*container[:-1], *more, container[-1]])
 
 
 _MADE: Final = (*LEAVES, list, dict)

@@ -304,7 +304,7 @@ def _checked(target: ResolvedTarget) -> ResolvedTarget:
 def _lines(name: str, calls: int, hits: int, misses: int, uncacheable: Mapping[str, int]) -> list[str]:
     if not calls:
         return [never_called(name)]
-    lines = [f"{name}: {plural(calls, 'call')}, {plural(hits, 'hit')}, {misses} miss{'' if misses == 1 else 'es'}"]
+    lines = [f"{name}: {plural(calls, 'call')}, {plural(hits, 'hit')}, {plural(misses, 'miss', 'misses')}"]
     if uncacheable:
         lines[0] += f", {sum(uncacheable.values())} uncacheable:"
         reasons = list(uncacheable.items())

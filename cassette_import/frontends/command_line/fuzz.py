@@ -57,7 +57,7 @@ def fuzz_function(given: Any) -> int:
 def _report(found: Findings, output: str | None) -> int:
     for one in found:
         print(one)
-    branches = f"{found.branches} branch{'' if found.branches == 1 else 'es'}"
+    branches = plural(found.branches, "branch", "branches")
     where = f"; tests in {output}" if found and output is not None else ""
     print(f"fuzz: {plural(len(found), 'finding')}, {plural(found.executions, 'execution')}, {branches}{where}")
     if found.interrupted:

@@ -38,7 +38,7 @@ def test_the_command_prints_findings_and_writes_a_test_that_fails(folder):
     assert outcome.status == 1
     assert "RuntimeError: found" in outcome.stdout
     assert "fuzz: 1 finding, 1500 executions, " in outcome.stdout
-    progress = r"\d+ s, 1500 executions, \d+ tagged, \d+ branches, \d+ inputs kept, 1 findings"
+    progress = r"\d+ s, 1500 executions, \d+ tagged, \d+ branches, \d+ inputs kept, 1 finding"
     assert re.fullmatch(progress, outcome.stderr.splitlines()[-1])
     (test,) = (folder / "kept").glob("test_*.py")
     assert "INPUT = 'MAGICK'" in test.read_text()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.flamegraph import page_of
+from cassette_import.contexts.common.text import plural
 
 __all__ = ["merged_page"]
 
@@ -77,7 +78,7 @@ def merged_page(pages: Mapping[str, str], title: str) -> str | None:
         together.add(_without_threads(tree))
         by_process.below[name, "", ""] = tree
     together.calls = by_process.calls = len(parts)
-    number = f"{len(parts)} process{'es' if len(parts) > 1 else ''}"
+    number = plural(len(parts), "process", "processes")
     views = {"together": ((f"<{number} together>", "", ""), together)}
     views["by process"] = (f"<{number}>", "", ""), by_process
     data = {
