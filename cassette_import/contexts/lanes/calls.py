@@ -38,7 +38,6 @@ from cassette_import.contexts.lanes.nested_functions import NESTED
 from cassette_import.contexts.lanes.objects import Objects
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["Calls"]
 
@@ -77,13 +76,7 @@ class Calls(Objects):
         key = code.co_filename, code.co_firstlineno, code.co_name
         known = self._converted.get(key)
         if known is None:
-            file = OVERDUBBED.files.get(code.co_filename)
-            known = (
-                file is not None
-                and (file.installed or code.co_filename in self.roots)
-                and OVERDUBBED.overdubbable(function)
-            )
-            self._converted[key] = known
+            known = self._converted[key] = super()._runs(function)
         return known
 
     def _kept(self, result: Any) -> Any:

@@ -18,17 +18,16 @@ from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, choice_of
-from cassette_import.contexts.lanes.merging import UNBOUND, Partial
+from cassette_import.contexts.lanes.merging import Partial
 from cassette_import.contexts.lanes.pattern_classes import PatternClasses
 from cassette_import.passes.if_conversion import if_conversion
+from cassette_import.passes.if_conversion.converted_code import CONVERSIONS, UNBOUND
 from cassette_import.rewriting.events import Events
 
 __all__ = ["LanesContext"]
 
-_CONVERSIONS: dict[int, Any] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
 
-
-class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
+class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
     """Runs a function once for many lanes. `vectorize` is its interface."""
 
     passes: Any = [if_conversion]
@@ -54,7 +53,7 @@ class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
             return False
         return bool(choice.one())
 
-    def loop(self) -> Loop:
+    def loop(self, *iterable: Any) -> Loop:
         """A loop."""
         return Loop(self.lanes, self)
 
@@ -86,10 +85,6 @@ class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
         """`one is other`."""
         return one is other if type(one) is not Lane and type(other) is not Lane else identical(one, other)
 
-    def is_not(self, one: Any, other: Any) -> Any:
-        """`one is not other`."""
-        return self.not_(self.is_(one, other))
-
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
         if (
@@ -99,10 +94,6 @@ class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
         ):
             return contents(container, item)
         return item in container
-
-    def lacks(self, item: Any, container: Any) -> Any:
-        """`item not in container`."""
-        return self.not_(self.contains(item, container))
 
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
@@ -120,21 +111,13 @@ class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
             return compute(lambda part: one % part, other)
         return one % other
 
-    def matmul(self, one: Any, other: Any) -> Any:
-        """`one @ other`."""
-        return one @ other
-
-    def text(self, *parts: Any) -> Any:
-        """An f-string."""
-        return self._joined([part if type(part) is str else self._formatted(*part) for part in parts])
-
     def _formatted(self, value: Any, conversion: int, spec: Any) -> Any:
-        convert = _CONVERSIONS[conversion]
+        convert = CONVERSIONS[conversion]
         if type(value) is Lane or type(spec) is Lane:
             return compute(lambda one, how: format(convert(one), how), value, spec)
         return format(convert(value), spec)
 
-    def _joined(self, parts: list[Any]) -> Any:
+    def _concatenated(self, parts: list[Any]) -> Any:
         if any(type(part) is Lane for part in parts):
             return compute(lambda *texts: "".join(texts), *parts)
         return "".join(parts)
@@ -146,10 +129,6 @@ class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
         return value
 
     # ---- variables, exceptions, scopes
-
-    def unbound_mark(self) -> Any:
-        """The value of a variable that is not bound."""
-        return UNBOUND
 
     def bound(self, value: Any, name: str) -> Any:
         """The value of a variable that may be unbound in some lanes."""

@@ -8,30 +8,18 @@ Knows sets and columns; must not know how code is converted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from cassette_import.contexts.lanes.columns import is_immutable, joined, same
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import Level, innermost, taken_apart
+from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
-__all__ = ["UNBOUND", "Partial", "merged", "scattered"]
+__all__ = ["Partial", "merged", "scattered"]
 
 Pieces = Sequence[tuple[LaneSet, Any]]
-
-
-class _Unbound:
-    """The type of `UNBOUND`."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "UNBOUND"
-
-
-UNBOUND: Final = _Unbound()
-"""The value of a variable that is not bound."""
 
 
 class Partial:

@@ -19,6 +19,7 @@ from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.merging import scattered
+from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["Objects"]
@@ -27,7 +28,7 @@ _MISSING: Final = object()
 _WITHOUT_METHODS: Final = (SimpleNamespace,)
 
 
-class Objects:
+class Objects(ConvertedCode):
     """The part of the context that knows which objects the program changes."""
 
     def __init__(self, lanes: Lanes, roots: frozenset[str], shared: Any) -> None:

@@ -49,7 +49,7 @@ class _Lane(metaclass=_OfLanes):
 class PatternClasses:
     """The part of the context that patterns name."""
 
-    none_class: Final = _None
-    true_class: Final = _True
-    false_class: Final = _False
-    lane_class: Final = _Lane
+    none_class: Any = _None
+    true_class: Any = _True
+    false_class: Any = _False
+    lane_class: Any = _Lane

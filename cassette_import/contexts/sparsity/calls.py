@@ -25,7 +25,6 @@ from cassette_import.contexts.sparsity.rules import FOLDS, KINDS, curved, linear
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.contexts.sparsity.stores import CONTAINERS, Stores, contains_number
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["Calls", "product_of_matrices"]
 
@@ -64,7 +63,7 @@ class Calls(Stores):
 
     def __init__(self, run: Run, roots: frozenset[str]) -> None:
         super().__init__(run)
-        self._roots = roots
+        self.roots = roots
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Make a call of the program."""
@@ -91,17 +90,6 @@ class Calls(Stores):
         if inside and (isinstance(f, np.ufunc) or _is_of_numpy(f)):
             return self._of_numpy(f, arguments, keywords)
         return self._leaf(f, arguments, keywords)
-
-    def _runs(self, function: FunctionType) -> bool:
-        """Whether a function is converted when it runs."""
-        filename = function.__code__.co_filename
-        file = OVERDUBBED.files.get(filename)
-        return file is not None and (file.installed or filename in self._roots) and OVERDUBBED.overdubbable(function)
-
-    def _is_initialised(self, kind: Any) -> bool:
-        """Whether the instances of a class are made by `object`, and initialised by a converted function."""
-        init = kind.__init__
-        return kind.__new__ is object.__new__ and type(init) is FunctionType and self._runs(init)
 
     def _of_numpy(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         owner = getattr(f, "__self__", None)

@@ -14,7 +14,7 @@ from cassette_import.contexts.sparsity.arrays import Array, as_array
 from cassette_import.contexts.sparsity.branches import Frame, Loop, choice_of, truth_of
 from cassette_import.contexts.sparsity.calls import Calls, product_of_matrices
 from cassette_import.contexts.sparsity.errors import is_guarded
-from cassette_import.contexts.sparsity.merging import UNBOUND, merged
+from cassette_import.contexts.sparsity.merging import merged
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number, value_of
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
 from cassette_import.contexts.sparsity.stores import contains_number
@@ -22,8 +22,6 @@ from cassette_import.passes.if_conversion import if_conversion
 from cassette_import.rewriting.events import Events
 
 __all__ = ["SparsityContext"]
-
-_CONVERSIONS: dict[int, Any] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
 
 
 class SparsityContext(Context, Calls, events=Events.NONE):
@@ -50,7 +48,7 @@ class SparsityContext(Context, Calls, events=Events.NONE):
             raise self.run.refuse_branch("an exception is raised for some inputs, and the program catches it")
         return bool(self.run.active.live and truth.value)
 
-    def loop(self) -> Loop:
+    def loop(self, *iterable: Any) -> Loop:
         """A loop."""
         return Loop(self.run)
 
@@ -62,10 +60,6 @@ class SparsityContext(Context, Calls, events=Events.NONE):
         """Whether some executions have not left."""
         return self.run.active.share > 0
 
-    def iterated(self, iterable: Any) -> Any:
-        """The iterable of a loop that is not converted."""
-        return iterable
-
     # ---- expressions
 
     def not_(self, value: Any) -> Any:
@@ -73,24 +67,12 @@ class SparsityContext(Context, Calls, events=Events.NONE):
         truth = truth_of(value)
         return number(self.run, not value_of(truth), dependence_of(truth))
 
-    def is_(self, one: Any, other: Any) -> Any:
-        """`one is other`."""
-        return one is other
-
-    def is_not(self, one: Any, other: Any) -> Any:
-        """`one is not other`."""
-        return one is not other
-
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
         if type(container) in (list, tuple) and contains_number((item, container)):
             truths = [truth_of(item == one) for one in container]
             return number(self.run, any(map(value_of, truths)), joined(map(dependence_of, truths)))
         return item in container
-
-    def lacks(self, item: Any, container: Any) -> Any:
-        """`item not in container`."""
-        return self.not_(self.contains(item, container))
 
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
@@ -106,38 +88,13 @@ class SparsityContext(Context, Calls, events=Events.NONE):
     def _touched(self, value: Any) -> Any:
         return Number(self.run, value_of(value), dependence_of(value) | VARIES) if type(value) is Number else value
 
-    def mod(self, one: Any, other: Any) -> Any:
-        """`one % other`."""
-        return one % other
-
     def matmul(self, one: Any, other: Any) -> Any:
         """`one @ other`."""
         if type(other) is Array and type(one).__module__.startswith("scipy.sparse"):
             return product_of_matrices(self.run, one, other)
         return one @ other
 
-    def text(self, *parts: Any) -> Any:
-        """An f-string."""
-        return "".join(part if type(part) is str else self._formatted(*part) for part in parts)
-
-    def _formatted(self, value: Any, conversion: int, spec: Any) -> str:
-        return format(_CONVERSIONS[conversion](value), spec)
-
-    def subject(self, value: Any) -> Any:
-        """The subject of `match`."""
-        return value
-
     # ---- variables, exceptions, scopes
-
-    def unbound_mark(self) -> Any:
-        """The value of a variable that is not bound."""
-        return UNBOUND
-
-    def bound(self, value: Any, name: str) -> Any:
-        """The value of a variable that may be unbound."""
-        if value is UNBOUND:
-            raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
-        return value
 
     def caught(self) -> None:
         """Begin a handler."""
@@ -145,9 +102,6 @@ class SparsityContext(Context, Calls, events=Events.NONE):
             raise self.run.failure
         if self.run.is_split:
             raise self.run.refuse_branch("an exception is caught on one side of a branch that depends on the inputs")
-
-    def leaving(self) -> None:
-        """Begin a `finally` clause."""
 
     def here(self) -> Executions:
         """The active executions, before a `with` statement."""

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of, owner_of, plain
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
+from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
-__all__ = ["UNBOUND", "Piece", "merged"]
-
-UNBOUND: Final = type("Unbound", (), {"__repr__": lambda self: "UNBOUND"})()
-"""The value of a variable that is not bound."""
+__all__ = ["Piece", "merged"]
 
 Piece = tuple[Executions, Any]
 

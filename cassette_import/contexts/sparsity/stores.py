@@ -17,6 +17,7 @@ from cassette_import.contexts.sparsity.iterators import guarded
 from cassette_import.contexts.sparsity.merging import merged
 from cassette_import.contexts.sparsity.number import Number
 from cassette_import.contexts.sparsity.run import Executions, Run
+from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
 __all__ = ["CONTAINERS", "Stores", "contains_number"]
 
@@ -40,7 +41,7 @@ def contains_number(value: Any, depth: int = 5) -> bool:
     return any(contains_number(part, depth - 1) for part in value)
 
 
-class Stores:
+class Stores(ConvertedCode):
     """The part of the context that knows which objects the program changes."""
 
     def __init__(self, run: Run) -> None:

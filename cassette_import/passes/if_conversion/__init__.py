@@ -21,11 +21,15 @@ The converted function calls these methods of the context, and of the objects th
   handlers and of `finally` clauses; `here()` and `still(here)` around `with` statements; `refuses(what)`.
 - `made(display)`, `iterated(iterable)` in generators, `bound(value, name)`, `unbound_mark()`.
 
-The pass `loop_conversion` does the same, and calls `enters(*variables)` before a loop and `again` after each turn.
+The pass `loop_conversion` does the same, gives `loop` the iterable of a `for` loop, and calls `enters(*variables)`
+before a loop and `again` after each turn.
+
+`ConvertedCode` has all these methods, with the meaning that Python gives them: a context derives from it.
 
 Knows trees; must not know contexts.
 """
 
 from cassette_import.passes.if_conversion.conversion import if_conversion, loop_conversion
+from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
-__all__ = ["if_conversion", "loop_conversion"]
+__all__ = ["ConvertedCode", "if_conversion", "loop_conversion"]

@@ -272,6 +272,20 @@ def test_a_flow_leaves_to_python_what_it_cannot_represent(f):
         assert result in (None, outcome(f, *point)), point
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_pattern_of_a_truth_value_compares_by_identity(flag):
+    def signed(x, y):
+        match (flag, 1):
+            case (True, _):
+                return x + y
+            case (False, _):
+                return x - y
+        return x
+
+    given = points(3)
+    assert list(results(signed, given)) == [repr(signed(*point)) for point in given]
+
+
 def test_few_runs_are_enough_for_many_paths():
     def bits(x):
         total = 0

@@ -48,6 +48,18 @@ def test_an_array_by_a_decided_index_has_the_dependences_of_all_elements():
     assert rows(jacobian(lambda x: np.asarray(x)[int(x[0] * 3)], POINT)) == ["xxxx"]
 
 
+def test_constants_in_patterns_are_compared_by_identity():
+    def matched(x):
+        match (None, False, x[0]):
+            case (None, True, _):
+                return x[1]
+            case (None, False, first):
+                return first
+        return x[2]
+
+    assert rows(jacobian(matched, POINT)) == ["x..."]
+
+
 def test_an_exception_is_raised_for_the_given_inputs_only():
     assert rows(jacobian(checked, POINT)) == ["..x."]
     with pytest.raises(ValueError, match="too large"):

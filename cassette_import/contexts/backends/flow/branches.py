@@ -10,8 +10,8 @@ from typing import Any, Final
 from cassette_import.contexts.backends.flow.blocks import Block, Branch, Part
 from cassette_import.contexts.backends.flow.recorder import Again, Recorder
 from cassette_import.contexts.backends.flow.symbol import Symbol
-from cassette_import.contexts.common.uniform_branches import UNIFORM
 from cassette_import.contexts.graph.nodes import Node
+from cassette_import.passes.if_conversion.uniform import UNIFORM
 
 __all__ = ["Choice", "Frame", "choice_of"]
 

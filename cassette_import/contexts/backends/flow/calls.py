@@ -17,7 +17,7 @@ from cassette_import.contexts.backends.flow.loops import SymbolicRange
 from cassette_import.contexts.backends.flow.recorder import Recorder, Stale
 from cassette_import.contexts.backends.flow.symbol import Symbol
 from cassette_import.contexts.backends.operations import FUNCTIONS
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
 __all__ = ["Calls"]
 
@@ -37,12 +37,12 @@ def contains_symbol(value: Any, depth: int = _DEEP) -> bool:
     return any(contains_symbol(one, depth - 1) for one in (value.values() if isinstance(value, dict) else value))
 
 
-class Calls:
+class Calls(ConvertedCode):
     """The part of the context that makes calls and stores."""
 
     def __init__(self, run: Recorder, roots: frozenset[str]) -> None:
         self.run = run
-        self._roots = roots
+        self.roots = roots
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Make a call of the program."""
@@ -70,20 +70,6 @@ class Calls:
             raise self.run.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number")
         self._note(f)
         return self.run.made(f(*arguments, **keywords))
-
-    def _runs(self, function: FunctionType) -> bool:
-        """Whether a function is converted when it runs."""
-        filename = function.__code__.co_filename
-        file = OVERDUBBED.files.get(filename)
-        return file is not None and (file.installed or filename in self._roots) and OVERDUBBED.overdubbable(function)
-
-    def _is_initialised(self, kind: Any) -> bool:
-        """Whether the instances of a class are made by `object`, and initialised by a converted function."""
-        if type(kind) is not type:
-            return False
-        init: Any = kind.__init__  # type: ignore[misc]
-        new: Any = kind.__new__
-        return new is object.__new__ and type(init) is FunctionType and self._runs(init)
 
     def _takes_symbols(self, f: Any, function: Any) -> bool:
         """Whether a function does with symbols what it does with numbers."""

@@ -12,7 +12,7 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.backends.flow.branches import Frame, choice_of
 from cassette_import.contexts.backends.flow.calls import Calls, contains_symbol
 from cassette_import.contexts.backends.flow.loops import Loop
-from cassette_import.contexts.backends.flow.recorder import UNBOUND, Recorder, Stale
+from cassette_import.contexts.backends.flow.recorder import Recorder, Stale
 from cassette_import.contexts.backends.flow.symbol import Symbol
 from cassette_import.passes.if_conversion import loop_conversion
 from cassette_import.rewriting.events import Events
@@ -24,7 +24,6 @@ class FlowContext(Context, Calls, events=Events.NONE):
     """Runs a function with symbols in the place of numbers, and records what it does with them."""
 
     passes: Any = [loop_conversion]
-    none_class, true_class, false_class, lane_class = type(None), bool, bool, Symbol
 
     def __init__(self, run: Recorder, roots: frozenset[str]) -> None:
         Context.__init__(self)
@@ -35,10 +34,6 @@ class FlowContext(Context, Calls, events=Events.NONE):
     def choice(self, test: Any, *saved: Any) -> Any:
         """A branch."""
         return choice_of(self.run, test)
-
-    def unless(self, test: Any) -> bool:
-        """Whether to run a block that raises: where it does not run, other arguments are for Python."""
-        return bool(test)
 
     def loop(self, iterable: Any = None) -> Loop:
         """A loop."""
@@ -51,10 +46,6 @@ class FlowContext(Context, Calls, events=Events.NONE):
     def alive(self) -> bool:
         """Whether the run has not left."""
         return self.run.active
-
-    def iterated(self, iterable: Any) -> Any:
-        """The iterable of a loop that is not converted."""
-        return iterable
 
     # ---- expressions
 
@@ -78,19 +69,11 @@ class FlowContext(Context, Calls, events=Events.NONE):
                 raise self.run.refuse("the identity of an unknown number decides")
         return one is other
 
-    def is_not(self, one: Any, other: Any) -> Any:
-        """`one is not other`."""
-        return self.not_(self.is_(one, other))
-
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`: each comparison is a check."""
         if contains_symbol(item) and not isinstance(container, (list, tuple)):
             raise self.run.refuse("an unknown number is looked up")
         return item in container
-
-    def lacks(self, item: Any, container: Any) -> Any:
-        """`item not in container`."""
-        return self.not_(self.contains(item, container))
 
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
@@ -104,14 +87,6 @@ class FlowContext(Context, Calls, events=Events.NONE):
             raise self.run.refuse("the text of an unknown number is made")
         return one % other
 
-    def matmul(self, one: Any, other: Any) -> Any:
-        """`one @ other`."""
-        return one @ other
-
-    def text(self, *parts: Any) -> Any:
-        """An f-string."""
-        return "".join(part if type(part) is str else _formatted(*part) for part in parts)
-
     def subject(self, value: Any) -> Any:
         """The subject of `match`."""
         if contains_symbol(value):
@@ -124,36 +99,10 @@ class FlowContext(Context, Calls, events=Events.NONE):
 
     # ---- variables, exceptions, scopes
 
-    def unbound_mark(self) -> Any:
-        """The value of a variable that is not bound."""
-        return UNBOUND
-
-    def bound(self, value: Any, name: str) -> Any:
-        """The value of a variable that may be unbound."""
-        if value is UNBOUND:
-            raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
-        return value
-
     def caught(self) -> None:
         """Refuse a handler: what raised was a way of its own."""
         raise self.run.refuse("the program catches an exception")
 
-    def leaving(self) -> None:
-        """Begin a `finally` clause."""
-
-    def here(self) -> Any:
-        """Before a `with` statement."""
-
-    def still(self, before: Any) -> None:
-        """End a `with` statement."""
-
     def refuses(self, what: str) -> None:
         """Refuse a construct."""
         raise self.run.refuse(f"{what} cannot be followed")
-
-
-_CONVERSIONS: dict[int, Any] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
-
-
-def _formatted(value: Any, conversion: int, spec: Any) -> str:
-    return format(_CONVERSIONS[conversion](value), spec)

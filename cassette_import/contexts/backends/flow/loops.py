@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.backends.flow.blocks import Block, Branch, Conflict, Part, Repeat, union
-from cassette_import.contexts.backends.flow.recorder import UNBOUND, Again, Recorder, Stale
+from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Stale
 from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
 __all__ = ["Loop", "SymbolicRange"]
 

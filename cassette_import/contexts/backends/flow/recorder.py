@@ -16,23 +16,13 @@ from cassette_import.contexts.backends.flow.symbol import NUMBERS, Symbol
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 from cassette_import.contexts.graph.outside import Outside
+from cassette_import.passes.if_conversion.converted_code import UNBOUND
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 
-__all__ = ["UNBOUND", "Again", "Recorder", "Shared", "Stale"]
+__all__ = ["Again", "Recorder", "Shared", "Stale"]
 
 _MOST: Final = 50_000
 _CONTAINERS: Final = (list, dict, set, deque, bytearray)
-
-
-class _Unbound:
-    """The type of `UNBOUND`."""
-
-    def __repr__(self) -> str:
-        return "UNBOUND"
-
-
-UNBOUND: Final = _Unbound()
-"""The value of a variable or part that is not bound."""
 
 
 class Stale:
