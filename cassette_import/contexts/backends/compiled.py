@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from functools import cache
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, Kernel
+from cassette_import.contexts.backends.operations import HELPERS
 from cassette_import.contexts.backends.points import Columns
 from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["Compiled"]
 
 _TYPES: Final = {float: "float64", int: "int64", bool: "boolean"}
+_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True}
+"""Tests take the place of exceptions, and `fastmath` is off: numbers are rounded as in Python."""
+
+
+@cache
+def _helpers() -> dict[str, Any]:
+    """The functions that kernels call. They are compiled once for all kernels."""
+    import numba
+
+    namespace: dict[str, Any] = {}
+    exec(compile(HELPERS, "<helpers>", "exec"), namespace)
+    return {name: numba.njit(**_OPTIONS)(one) for name, one in namespace.items() if isinstance(one, FunctionType)}
 
 
 class Compiled:
-    """The machine code of a kernel."""
+    """The machine code of a kernel. `seconds` says how long the compiler has taken."""
 
     def __init__(self, kernel: Kernel) -> None:
         import numba
 
         self.kernel = kernel
+        before = time.perf_counter()
         namespace: dict[str, Any] = {}
         exec(compile(kernel.source, "<kernel>", "exec"), namespace)
-        # Tests take the place of exceptions, and `fastmath` is off: numbers are rounded as in Python.
-        options = {"error_model": "numpy", "nogil": True}
-        for name, value in list(namespace.items()):
-            if name.startswith("_") and hasattr(value, "__code__"):
-                namespace[name] = numba.njit(**options)(value)
+        namespace.update(_helpers())
         types = tuple(getattr(numba, _TYPES[node.type]) for node in kernel.inputs)
-        self._kernel = numba.njit(types, **options)(namespace[KERNEL])
+        self._kernel = numba.njit(types, **_OPTIONS)(namespace[KERNEL])
         namespace[KERNEL] = self._kernel
         self._loop_source: Any = namespace[LOOP]
         self._loop: Any = None
-        self._options = options
+        self.seconds = time.perf_counter() - before
 
     def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None:
         """The path and the numbers of a result; None if Python has to compute it."""
@@ -51,7 +64,7 @@ class Compiled:
         import numpy
 
         if self._loop is None:
-            self._loop = numba.njit(**self._options)(self._loop_source)
+            self._loop = numba.njit(**_OPTIONS)(self._loop_source)
         size = results.size
         paths = numpy.empty(size, "int64")
         floats = numpy.empty((self.kernel.floats, size))

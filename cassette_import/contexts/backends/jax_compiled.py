@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -20,17 +21,31 @@ _EXACT: Final = {"xla_backend_optimization_level": 0}
 
 
 class JaxCompiled:
-    """The program of a kernel. It is compiled for numbers, and for arrays of each of a few lengths."""
+    """The program of a kernel. It is compiled as soon as it is needed: for numbers, and for arrays of a few lengths.
+
+    `seconds` says how long the compiler has taken.
+    """
 
     def __init__(self, kernel: JaxKernel | JaxFlowKernel) -> None:
-        import jax
-
         self.kernel = kernel
         self.function = kernel.function()
-        examples = [jax.ShapeDtypeStruct((), _DTYPES[node.type]) for node in kernel.inputs]
-        with jax.enable_x64(True):
-            self._single = jax.jit(self.function, compiler_options=_EXACT).lower(*examples).compile()
-            self._many = jax.jit(jax.vmap(self.function), compiler_options=_EXACT)
+        self.seconds = 0.0
+        self._compiled: dict[int | None, Any] = {}
+
+    def _program(self, length: int | None) -> Any:
+        """The program for arrays of a length; for numbers if it is None."""
+        import jax
+
+        made = self._compiled.get(length)
+        if made is None:
+            before = time.perf_counter()
+            shape = () if length is None else (length,)
+            function = self.function if length is None else jax.vmap(self.function)
+            examples = [jax.ShapeDtypeStruct(shape, _DTYPES[node.type]) for node in self.kernel.inputs]
+            made = jax.jit(function, compiler_options=_EXACT).lower(*examples).compile()
+            self._compiled[length] = made
+            self.seconds += time.perf_counter() - before
+        return made
 
     def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None:
         """The path and the numbers of a result; None if Python has to compute it."""
@@ -38,7 +53,7 @@ class JaxCompiled:
         import numpy
 
         with jax.enable_x64(True):
-            path, floats, integers = self._single(
+            path, floats, integers = self._program(None)(
                 *(numpy.asarray(one, _DTYPES[node.type]) for one, node in zip(numbers, self.kernel.inputs, strict=True))
             )
         number = int(path)
@@ -60,7 +75,7 @@ class JaxCompiled:
             return []
         more = _length(size) - size
         with jax.enable_x64(True):
-            found = self._many(*(numpy.pad(array, (0, more), "edge") for array in arrays))
+            found = self._program(size + more)(*(numpy.pad(array, (0, more), "edge") for array in arrays))
         paths = numpy.asarray(found[0])[:size]
         floats, integers = ([numpy.asarray(row)[:size] for row in rows] for rows in found[1:])
         for path, trace in enumerate(traces):

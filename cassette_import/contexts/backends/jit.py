@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from cassette_import.contexts.backends.compiled import Compiled
@@ -33,9 +35,19 @@ class _Compiler(Protocol):
     @property
     def kernel(self) -> Kernel: ...
 
+    @property
+    def seconds(self) -> float: ...
+
     def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None: ...
 
     def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]: ...
+
+
+class _Machine(NamedTuple):
+    """A compiled kernel, with its paths."""
+
+    compiler: _Compiler
+    traces: Sequence[Trace]
 
 
 class _Backend(NamedTuple):
@@ -67,8 +79,6 @@ class Jitted:
     ----------
     program:
         The residual program that is compiled. Its `source` is readable.
-    compile_time:
-        How many seconds the compiler has taken, in all.
     in_python:
         How many results Python has computed, because no compiled path had them.
     """
@@ -76,13 +86,14 @@ class Jitted:
     def __init__(self, program: Residual, backend: str) -> None:
         self.program = program
         self.backend = backend
-        self.compile_time = 0.0
         self.in_python = 0
-        self._machine: _Compiler | None = None
+        self._machine: _Machine | None = None
         self._kernel: Kernel | None = None
         self._explorer: Explorer | None = None
         self._traces: list[Trace] = []
         self._seen = 0
+        self._seconds_in_python = 0.0
+        self._seconds_before = 0.0
         templates = [argument.template for argument in program.traces[0].arguments]
         self._types = [one.type for one in templates if isinstance(one, Node)]
         if len(self._types) < len(templates):
@@ -137,26 +148,39 @@ class Jitted:
         ValueError
             If the backend is another one, or the arguments or results are no floats.
         """
-        compiled = self._compiled
+        compiled = None if self._kernel is None else self._compiled(self._kernel).compiler
         if not isinstance(compiled, JaxCompiled):
             raise ValueError(f'only backend="jax" makes a function of JAX, not {self.backend!r}')
         return function_of_floats(compiled, self._traces)
 
     @property
+    def compile_time(self) -> float:
+        """How many seconds the compiler has taken, in all."""
+        return self._seconds_before + (0.0 if self._machine is None else self._machine.compiler.seconds)
+
+    @property
     def paths(self) -> int:
-        """How many paths were recorded for what is compiled."""
+        """How many paths were recorded for what is compiled, and for what will be."""
         if self._explorer is not None:
             return len(self._explorer.flow.points)
         return self.program.paths if self._kernel is None else len(self._traces)
 
-    @property
-    def _compiled(self) -> _Compiler | None:
-        """The compiled kernel; None for the backend ``"python"``."""
-        if self._machine is None and self._kernel is not None:
-            before = time.perf_counter()
-            self._machine = _COMPILERS[self.backend].compiled(self._kernel)
-            self.compile_time += time.perf_counter() - before
-        return self._machine
+    def _compiled(self, kernel: Kernel) -> _Machine:
+        """The newest kernel, compiled."""
+        machine = self._machine
+        if machine is None or machine.compiler.kernel is not kernel:
+            if machine is not None:
+                self._seconds_before += machine.compiler.seconds
+            machine = self._machine = _Machine(_COMPILERS[self.backend].compiled(kernel), tuple(self._traces))
+            self._seconds_in_python = 0.0
+        return machine
+
+    def _worthwhile(self, kernel: Kernel) -> _Machine:
+        """A compiled kernel: the newest one, unless Python has taken less time than the compiler would take for it."""
+        machine = self._machine
+        if machine is not None and self._seconds_in_python < machine.compiler.seconds:
+            return machine
+        return self._compiled(kernel)
 
     def __call__(self, *values: Any) -> Any:
         """The result for the unknown arguments."""
@@ -164,10 +188,11 @@ class Jitted:
             return self.program(*values)
         numbers = self._numbers(values)
         if numbers is not None:
-            found = (self._machine or self._compiled).call(numbers)  # type: ignore[union-attr]
+            machine = self._worthwhile(self._kernel)
+            found = machine.compiler.call(numbers)
             if found is not None:
                 path, results = found
-                return _rebuilt(self._traces[path], results)
+                return _rebuilt(machine.traces[path], results)
         result = self._in_python(values)
         if self._explorer is None:
             self._update()
@@ -205,28 +230,34 @@ class Jitted:
             for place in range(results.size):
                 results.put(place, self.program(*results.point(place)))
             return results.value()
-        left = self._loop(arrays, results)
-        before = self.program.paths
-        for place in left:
+        for place in self._loop(arrays, results):
             results.put(place, self._in_python(results.point(place)))
-        if self.program.paths > before:
+        if self._explorer is None:
             self._update()
         return results.value()
 
-    def _loop(self, arrays: Sequence[Any], results: Columns) -> list[int]:
-        """Compute the points with compiled code; returns the places of those that Python has to compute."""
+    def _loop(self, arrays: Sequence[Any], results: Columns) -> Iterator[int]:
+        """Compute the points with compiled code; gives the places of those that Python has to compute.
+
+        Sides that no run has taken are compiled as soon as Python has taken as long as the compiler does.
+        """
         if self._machine is None:
             self._explore(results, range(results.size))
-        left: list[int] = self._compiled.loop(arrays, results, self._traces)  # type: ignore[union-attr]
+        done: set[int] = set()
         for _ in range(_MOST_ROUNDS):
-            if not left or not self._explore(results, left):
+            machine = self._worthwhile(self._kernel)  # type: ignore[arg-type]
+            left = machine.compiler.loop(arrays, results, machine.traces)
+            waiting = deque(place for place in left if place not in done)
+            while waiting and self._seconds_in_python < machine.compiler.seconds:
+                yield waiting[0]
+                done.add(waiting.popleft())
+            if not waiting or not self._explore(results, waiting):
                 break
-            left = self._compiled.loop(arrays, results, self._traces)  # type: ignore[union-attr]
-        return left
+        yield from waiting
 
-    def _explore(self, results: Columns, places: Sequence[int]) -> bool:
+    def _explore(self, results: Columns, places: Collection[int]) -> bool:
         """Look for new sides of branches at some of the points; returns whether the kernel is another one."""
-        chosen = places[:: max(1, len(places) // _MOST_EXPLORED)]
+        chosen = islice(places, 0, None, max(1, len(places) // _MOST_EXPLORED))
         points = (results.point(place) for place in chosen)
         return self._explored((point, point) for point in points)
 
@@ -250,7 +281,11 @@ class Jitted:
 
     def _in_python(self, values: tuple[Any, ...]) -> Any:
         self.in_python += 1
-        return self.program(*values) if self._explorer is None else self.program.computed(values)
+        before = time.perf_counter()
+        try:
+            return self.program(*values) if self._explorer is None else self.program.computed(values)
+        finally:
+            self._seconds_in_python += time.perf_counter() - before
 
     def _update(self) -> None:
         """Compile the paths that Python has found since."""
@@ -271,8 +306,8 @@ class Jitted:
         self._use(_small(_COMPILERS[self.backend].paths(traces)), traces)
 
     def _use(self, kernel: Kernel, traces: Sequence[Trace] = ()) -> None:
-        """Compile a kernel as soon as it is needed."""
-        self._kernel, self._machine = kernel, None
+        """Compile a kernel as soon as it is worthwhile."""
+        self._kernel = kernel
         self._traces = list(traces or kernel.traces)
 
     def __repr__(self) -> str:

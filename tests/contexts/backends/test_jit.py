@@ -129,6 +129,34 @@ def test_map_gives_arrays_with_the_result_of_each_point(backend):
     assert compiled.in_python == before
 
 
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_a_side_that_few_points_take_is_not_compiled_before_it_pays(backend):
+    compiled = jit(lambda x: 1.0 / x if x < 1000.0 else x * 2.0, 5.0, backend=compiler(backend))
+    assert compiled(4.0) == 0.25
+    before = compiled.compile_time
+    assert [compiled(2000.0 + x) for x in range(20)] == [4000.0 + 2 * x for x in range(20)]
+    assert (compiled.paths, compiled.in_python, compiled.compile_time) == (2, 20, before)
+    compiled._seconds_in_python = before
+    assert (compiled(3000.0), compiled.in_python) == (6000.0, 20)
+    assert compiled.compile_time > before
+
+
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_map_compiles_again_once_python_takes_as_long_as_the_compiler(backend):
+    def f(x):
+        return 1.0 / x if x < 1000.0 else x * 2.0
+
+    xs = np.arange(1.0, 3001.0)
+    xs[np.arange(0, 3000, 6)] = 7.0  # what is looked at before the first compilation
+    rare = int((xs >= 1000.0).sum())
+    compiled = jit(f, 5.0, backend=compiler(backend))
+    assert compiled.map(xs).tolist() == list(map(f, xs.tolist()))
+    assert (compiled.paths, compiled.in_python) == (1, rare)
+    compiled._seconds_in_python = math.inf
+    assert compiled.map(xs).tolist() == list(map(f, xs.tolist()))
+    assert (compiled.paths, compiled.in_python) == (2, rare)
+
+
 def test_map_refuses_results_of_different_structure():
     compiled = jit(lambda x: (x, 1) if x > 0 else x, 1.0, backend="python")
     with pytest.raises(ValueError, match="differ in more than their numbers"):
