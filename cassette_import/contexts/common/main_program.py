@@ -6,10 +6,10 @@ Knows names of modules; must not know how programs are run, or any context.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-__all__ = ["MAIN", "MAIN_NAMES", "about_to_run"]
+__all__ = ["MAIN", "MAIN_NAMES", "about_to_run", "modules_below"]
 
 MAIN: Final = "__main__"
 MAIN_NAMES: Final[set[str]] = set()
@@ -24,3 +24,10 @@ def about_to_run(module: str) -> Iterator[None]:
         yield
     finally:
         MAIN_NAMES.clear()
+
+
+def modules_below(packages: Iterable[str]) -> tuple[str, ...]:
+    """The packages; and `__main__`, if the program that is about to run is one of them or in one of them."""
+    names = tuple(packages)
+    is_main = any(main == name or main.startswith(f"{name}.") for name in names for main in MAIN_NAMES)
+    return (*names, MAIN) if is_main and MAIN not in names else names

@@ -20,6 +20,7 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import SYSTEM, display, module_of, thread_name
+from cassette_import.contexts.common.main_program import modules_below
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
@@ -57,8 +58,8 @@ class Trace(Context, events=Events.CALLS):
     depth:
         How many levels of calls to show. Without it, all are shown.
     package:
-        Show only calls of functions that are defined in this package; several packages are separated by ``+``. The
-        level of a call counts the calls around it that are shown.
+        Show only calls of functions that are defined in this package; several packages are separated by ``+``. The name
+        of a script is that of its file without ``.py``. The level of a call counts the calls around it that are shown.
     predicate:
         Show only calls for which ``predicate(function, args, kwargs)`` is true. On the command line,
         ``module:function``.
@@ -137,7 +138,7 @@ class Trace(Context, events=Events.CALLS):
         self._switch = Switch(start, stop) if start or stop else None
         if self._switch is not None:
             track(self, self._switch.unmatched)
-        self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
+        self._packages = modules_below(name.strip() for name in package.split("+")) if package else ()
         self._predicate = predicate_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")

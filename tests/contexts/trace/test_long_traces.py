@@ -480,3 +480,11 @@ def test_the_options_work_under_pytest(options, summary, tmp_path):
     (tmp_path / "test_shop.py").write_text("import shop\n\ndef test_bill():\n    assert shop.bill()\n")
     done = run_pytest("--cassette-packages=shop", f"--cassette-context=trace:{options}", folder=tmp_path)
     assert re.search(summary, done.stdout)
+
+
+@pytest.mark.parametrize("command", [["shop.py"], ["-m", "shop"]])
+def test_the_option_package_takes_the_name_of_the_script(command, tmp_path):
+    (tmp_path / "shop.py").write_text("def leaf(n):\n    return n\n\nfor n in range(3):\n    leaf(int(n))\n")
+    done = cassette("run", "-c", "trace:package=shop", *command, folder=tmp_path)
+    assert re.findall(r"leaf\(\d\) -> \d", done.stderr) == ["leaf(0) -> 0", "leaf(1) -> 1", "leaf(2) -> 2"]
+    assert "int(" not in done.stderr
