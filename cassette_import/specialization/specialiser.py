@@ -170,9 +170,13 @@ class Specialiser:
         wanted += [other for other in self._instrumentation.active() if other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
-        if not wanted and code_flags.can_be_suspended(unit.plain):
+        is_suspendable = code_flags.can_be_suspended(unit.plain)
+        if not wanted and (unit.code is not None or not (older or is_suspendable)):
+            # It is entered while no context is active: any variant may be next. If it has a body that lacks some, their
+            # next entry would make a search for all functions each time.
+            latest = [other for other in reversed(self._instrumentation.variants) if other not in older]
+            older += latest if unit.code is not None else latest[:1]
+        if not wanted and is_suspendable:
             known = [other for other in older if not isinstance(other, WildcardVariant)]
             return wildcard_variant(self._instrumentation.variants), *known[: MOST_VARIANTS - 1]
-        if not wanted and not older:
-            older = self._instrumentation.variants[-1:]  # entered while no context is active: any variant may be next
         return tuple(wanted + (older[:room] if room > 0 else []))

@@ -257,3 +257,59 @@ def test_functions_that_were_made_after_the_first_block_are_met_too(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(textwrap.dedent(LATER_FUNCTIONS))
     assert run("script.py", folder=tmp_path) == (0, "abs max min divmod divmod max min ", "")
+
+
+HANDLERS = """
+    import asyncio, contextlib
+    from cassette_import import Context
+
+    class First(Context):
+        def prehook(self, f, *args):
+            pass
+
+    class Second(First):
+        pass
+
+    def work():
+        return abs(-1)
+
+    async def coroutine(context):
+        with context:
+            return work()
+
+    def generator(context):
+        with context:
+            yield work()
+
+    async def async_generator(context):
+        with context:
+            yield work()
+
+    async def items(context):
+        return [item async for item in async_generator(context)]
+
+    def handled(kind, context):
+        if kind == "generator":
+            return list(generator(context))
+        return asyncio.run(coroutine(context) if kind == "coroutine" else items(context))
+    """
+
+
+@pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "adopted"])
+@pytest.mark.parametrize("kind", ["coroutine", "generator", "async generator"])
+def test_a_body_that_enters_contexts_over_and_over_does_not_have_all_functions_searched_each_time(
+    kind, is_installed, make_package, monkeypatch
+):
+    name = make_package(HANDLERS)
+    if is_installed:
+        install(name)
+    module = importlib.import_module(name)
+    contexts = [module.First(), module.Second()]
+    for context in contexts * 6:
+        module.handled(kind, context)
+    searches = []
+    instrument = registry.instrument
+    monkeypatch.setattr(registry, "instrument", lambda *arguments: (searches.append(arguments), instrument(*arguments)))
+    for context in contexts * 3:
+        module.handled(kind, context)
+    assert searches == []
