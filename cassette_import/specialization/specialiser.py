@@ -171,11 +171,11 @@ class Specialiser:
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
         is_suspendable = code_flags.can_be_suspended(unit.plain)
-        if not wanted and (unit.code is not None or not (older or is_suspendable)):
-            # It is entered while no context is active: any variant may be next. If it has a body that lacks some, their
-            # next entry would make a search for all functions each time.
-            latest = [other for other in reversed(self._instrumentation.variants) if other not in older]
-            older += latest if unit.code is not None else latest[:1]
+        latest = [other for other in reversed(self._instrumentation.variants) if other not in (*wanted, *older)]
+        if unit.code is not None:
+            older += latest  # its body lacks them: their next entry would make a search for all functions, each time
+        elif not (wanted or older or is_suspendable):
+            older = latest[:1]  # entered while no context is active: any variant may be next
         if not wanted and is_suspendable:
             known = [other for other in older if not isinstance(other, WildcardVariant)]
             return wildcard_variant(self._instrumentation.variants), *known[: MOST_VARIANTS - 1]

@@ -313,3 +313,45 @@ def test_a_body_that_enters_contexts_over_and_over_does_not_have_all_functions_s
     for context in contexts * 3:
         module.handled(kind, context)
     assert searches == []
+
+
+IN_TURNS = """
+    from cassette_import import Context
+
+    class Seeing(Context):
+        def prehook(self, f, *args):
+            pass
+
+    class Replacing(Context):
+        pass
+
+    def replacement(ctx, f, x):
+        return helper(x)
+
+    def helper(x):
+        return -x
+
+    Replacing.overdub.register(abs)(replacement)
+
+    def work():
+        return abs(-1) + helper(2)
+    """
+
+
+@pytest.mark.parametrize("is_installed", [True, False], ids=["installed", "adopted"])
+def test_contexts_of_two_types_in_turns_do_not_have_all_functions_searched_each_time(
+    is_installed, make_package, monkeypatch
+):
+    name = make_package(IN_TURNS)
+    if is_installed:
+        install(name)
+    module = importlib.import_module(name)
+    contexts = [module.Seeing(), module.Replacing()]
+    for context in contexts * 6:
+        overdub(context, module.work)
+    searches = []
+    instrument = registry.instrument
+    monkeypatch.setattr(registry, "instrument", lambda *arguments: (searches.append(arguments), instrument(*arguments)))
+    for context in contexts * 3:
+        overdub(context, module.work)
+    assert searches == []
