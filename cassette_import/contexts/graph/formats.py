@@ -1,6 +1,6 @@
 """Graphs as DOT, GraphML, JSON, SVG and HTML, and as graphs of networkx.
 
-The pictures are those of call graphs. Knows graphs and pictures; must not know how graphs are traced.
+The SVG picture is that of a call graph. Knows graphs and pictures; must not know how graphs are traced.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.graphs import graph as pictures
 from cassette_import.contexts.common.graphs.formats import escaped
-from cassette_import.contexts.graph.nodes import Constant, Guard, Node, Template
+from cassette_import.contexts.graph.nodes import Guard, Node, shown
+from cassette_import.contexts.graph.page import page
 
 __all__ = ["WRITERS", "dot", "write"]
-
-_LONGEST: Final = 60
 
 
 class Graph(Protocol):
@@ -27,16 +26,6 @@ class Graph(Protocol):
     inputs: list[Node]
     outputs: list[Node]
     guards: list[Guard]
-
-
-def shown(template: Template) -> str:
-    """An operand as text."""
-    if isinstance(template, Node):
-        return f"%{template.number}"
-    if isinstance(template, Constant):
-        text = repr(template.value)
-        return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-    return f"{template.kind.__name__}({', '.join(map(shown, template.parts))})"
 
 
 def _edges(graph: Graph) -> Counter[tuple[Node, Node]]:
@@ -140,12 +129,6 @@ def _svg(graph: Graph) -> str:
     return svg(_picture(graph), _MOST_DRAWN)
 
 
-def _page(graph: Graph, title: str) -> str:
-    from cassette_import.contexts.common.graphs.page import page  # as above
-
-    return page(_picture(graph), _MOST_DRAWN, title)
-
-
 _MOST_DRAWN: Final = 200
 
 WRITERS: Final[Mapping[str, Callable[[Graph], str]]] = {
@@ -165,6 +148,6 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     if suffix != ".html" and suffix not in WRITERS:
         raise ValueError(f"no format for {suffix!r}: the suffix is one of {', '.join([*WRITERS, '.html'])}")
     title = os.path.splitext(os.path.basename(name))[0]
-    text = _page(graph, title) if suffix == ".html" else WRITERS[suffix](graph)
+    text = page(graph, title) if suffix == ".html" else WRITERS[suffix](graph)
     with open(name, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text + "\n")

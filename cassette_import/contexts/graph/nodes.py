@@ -25,6 +25,7 @@ __all__ = [
     "nodes_in",
     "run_steps",
     "same",
+    "shown",
     "sources",
 ]
 
@@ -122,6 +123,19 @@ class Built:
 
 
 Template: TypeAlias = Node | Constant | Built
+
+
+_LONGEST: Final = 60
+
+
+def shown(template: Template) -> str:
+    """An operand as text."""
+    if isinstance(template, Node):
+        return f"%{template.number}"
+    if isinstance(template, Constant):
+        text = repr(template.value)
+        return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return f"{template.kind.__name__}({', '.join(map(shown, template.parts))})"
 
 
 class Guard:
