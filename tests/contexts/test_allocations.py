@@ -130,6 +130,58 @@ def test_what_a_function_frees_again_is_in_its_peak_and_not_left():
     assert allocations.kept < SLACK
 
 
+def grows_and_shrinks():
+    first = bytes(MANY)
+    second = bytes(2 * MANY)
+    size = len(second)
+    del second
+    third = bytes(MANY // 2)
+    return size + len(first) + len(third)
+
+
+def test_what_was_alive_at_the_peak_is_known_by_line():
+    allocations = measured(grows_and_shrinks)
+    first, second, third = (allocations.by_site[line_of(grows_and_shrinks, line)].alive for line in (1, 2, 5))
+    assert MANY + BYTES <= first < MANY + BYTES + 500  # its frame is memory too
+    assert 2 * MANY + BYTES <= second < 2 * MANY + BYTES + 500
+    assert third == 0
+    assert 0 <= allocations.peak.bytes - allocations.peak.alive < SLACK
+
+
+def test_what_was_alive_at_the_peak_includes_the_data_of_arrays():
+    numpy = pytest.importorskip("numpy", reason="an extra for tests brings NumPy")
+
+    def sums():
+        array = numpy.zeros(MANY)
+        return float(numpy.sum(array))
+
+    assert measured(sums).by_site[line_of(sums, 1)].alive >= 8 * MANY
+
+
+def many_blocks():
+    texts = [str(each) * 50 for each in range(20_000)]
+    size = len(texts)
+    texts.clear()
+    return size, bytes(10)
+
+
+def test_what_was_alive_at_the_peak_is_known_to_an_eighth_if_there_are_many_blocks():
+    allocations = measured(many_blocks)
+    alive = allocations.by_site[line_of(many_blocks, 1)].alive
+    assert allocations.peak.bytes * 8 / 9 - SLACK <= alive <= allocations.peak.bytes
+    assert abs(allocations.peak.alive - alive) < SLACK
+
+
+def peak_between_events():
+    return len(b"".join([bytes(MANY)] * 10))
+
+
+def test_a_peak_between_two_events_is_higher_than_what_was_alive_at_one():
+    peak = measured(peak_between_events).peak
+    assert peak.bytes > 10 * MANY
+    assert peak.alive <= peak.bytes
+
+
 def test_a_list_of_floats_is_left_with_all_its_floats():
     found = measured(returns_floats).by_site[line_of(returns_floats, 1)]
     expected = FLOATS * sys.getsizeof(0.5) + sys.getsizeof(kept[-1])

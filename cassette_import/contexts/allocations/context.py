@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from cassette_import.activation.context import Context
 from cassette_import.contexts.allocations import formats
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions, Place
-from cassette_import.contexts.allocations.kept_blocks import is_own_file
+from cassette_import.contexts.allocations.live_blocks import is_own_file
 from cassette_import.contexts.allocations.measured_body import MeasuredBody
 from cassette_import.contexts.allocations.memory import Memory
 from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllocations, peak_of, sites_of
@@ -41,12 +41,12 @@ class Allocations(Context, events=Events.CALLS):
     """Measures memory by call site: bytes that calls allocate and leave behind, their peaks, and who keeps memory.
 
     Memory is what `tracemalloc` traces: that of all objects, and the data of NumPy's arrays. It is measured while the
-    context is active anywhere; what is alive at the end is *kept*.
+    context is active anywhere; what is alive at the end is *kept*. What was alive at the peak is known by line too.
 
     Parameters
     ----------
     sort:
-        What the table is sorted by: ``"bytes"``, ``"cumulative"``, ``"left"``, ``"kept"`` or ``"peak"``.
+        What the table is sorted by: ``"bytes"``, ``"cumulative"``, ``"left"``, ``"kept"``, ``"peak"`` or ``"alive"``.
     limit:
         How many call sites the table on the terminal shows. Files have all of them.
     operators:
@@ -236,7 +236,7 @@ class Allocations(Context, events=Events.CALLS):
     @property
     def kept(self) -> int:
         """The bytes that were allocated while the context was active, and were alive at its end."""
-        return sum(size for size, _ in self._memory.kept_now().by_line.values())
+        return sum(size for size, _ in self._memory.kept_now().by_line().values())
 
     def summary(self) -> str:
         """The table, with at most `limit` call sites."""

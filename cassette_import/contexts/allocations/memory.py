@@ -16,7 +16,8 @@ from threading import get_ident
 from typing import Any, Final
 
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, Node, ThreadTree
-from cassette_import.contexts.allocations.kept_blocks import FRAMES, KeptBlocks
+from cassette_import.contexts.allocations.highest_event import HighestEvent
+from cassette_import.contexts.allocations.live_blocks import FRAMES, LiveBlocks
 from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
@@ -44,7 +45,8 @@ class Memory:
         self.trees: dict[int, ThreadTree] = {}
         self.shared = Node(("~", 0, f"<{SEVERAL_THREADS}>"), NO_PLACE, None)
         self.collected = Node(("~", 0, f"<{_GARBAGE}>"), NO_PLACE, None)
-        self.kept = KeptBlocks()
+        self.kept = LiveBlocks()
+        self.highest = HighestEvent()
         self.is_measured = self.is_interrupted = False
         self.level = self.peak = 0
         self.compiling = 0
@@ -90,7 +92,7 @@ class Memory:
                 return
             self.is_measured = False
             if tracemalloc.is_tracing():
-                self.kept.add(tracemalloc.take_snapshot())
+                self.kept.add_all()
                 tracemalloc.stop()
             else:
                 self.is_interrupted = True  # the program has stopped it
@@ -98,18 +100,19 @@ class Memory:
             if self._on_collection in gc.callbacks:
                 gc.callbacks.remove(self._on_collection)
 
-    def kept_now(self) -> KeptBlocks:
+    def kept_now(self) -> LiveBlocks:
         """What is alive now, or was when measuring ended."""
         if not (self.is_measured and tracemalloc.is_tracing()):
             return self.kept
-        found = KeptBlocks(self.kept)
-        found.add(tracemalloc.take_snapshot())
-        return found
+        now = LiveBlocks()
+        now.add_all()
+        return now.added_to(self.kept)
 
     def forget(self) -> None:
         """Begin anew in a forked process, with the calls in progress left out."""
         self.trees.clear()
-        self.kept = KeptBlocks()
+        self.kept = LiveBlocks()
+        self.highest = HighestEvent()
         self.shared.own = self.level = self.peak = 0
         self.peak_node = None
         if self.is_measured:
@@ -144,6 +147,10 @@ class Memory:
             self.peak = self.level + risen
             self.peak_node = node
         self.level += change
+        highest = self.highest
+        highest.events += 1
+        if self.level > highest.level and tracemalloc.is_tracing():
+            highest.note(self.level)
         return thread
 
     def leave_hook(self) -> None:

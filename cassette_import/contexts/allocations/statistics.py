@@ -1,6 +1,6 @@
 """Allocations by call site, and the peak: what is computed from call trees when measuring is over.
 
-Knows call trees and kept blocks; must not know how they are measured, or how results are shown.
+Knows call trees and live blocks; must not know how they are measured, or how results are shown.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class SiteAllocations:
         How many bytes these calls had allocated and not freed when they returned, less what they freed of others.
     peak:
         How far memory rose at most above what it was when one of these calls began.
+    alive:
+        How many bytes that the line itself allocated were alive at the peak.
     kept, blocks:
         How many bytes and blocks that the line itself allocated are alive at the end.
 
@@ -64,21 +66,34 @@ class SiteAllocations:
     (1, 100000)
     """
 
-    __slots__ = ("blocks", "bytes", "calls", "cumulative", "function", "kept", "left", "peak")
+    __slots__ = ("alive", "blocks", "bytes", "calls", "cumulative", "function", "kept", "left", "peak")
 
     def __init__(self) -> None:
         self.function = ""
-        self.calls = self.bytes = self.cumulative = self.left = self.peak = self.kept = self.blocks = 0
+        self.calls = self.bytes = self.cumulative = self.left = self.peak = 0
+        self.alive = self.kept = self.blocks = 0
 
     def __repr__(self) -> str:
         return f"SiteAllocations({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
 
 
 class Peak(NamedTuple):
-    """The most memory at once: its bytes, and the calls in progress, outermost first, as ``file:line(function)``."""
+    """The most memory at once.
+
+    Attributes
+    ----------
+    bytes:
+        How many bytes there were.
+    stack:
+        The calls in progress, outermost first, as file, line and function.
+    alive:
+        How many bytes there were at the highest event, whose blocks `SiteAllocations.alive` counts by line. The peak
+        may be higher: between two events.
+    """
 
     bytes: int
     stack: tuple[tuple[str, int, str], ...]
+    alive: int
 
 
 def roots_of(memory: Memory) -> list[Node]:
@@ -92,9 +107,11 @@ def sites_of(memory: Memory) -> dict[Site, SiteAllocations]:
     found: dict[Site, SiteAllocations] = {}
     for root in roots_of(memory):
         _add_tree(root, found)
-    for (file, line), (size, count) in memory.kept_now().by_line.items():
+    for (file, line), (size, count) in memory.kept_now().by_line().items():
         site = found.setdefault(Site(file, line), SiteAllocations())
         site.kept, site.blocks = size, count
+    for (file, line), (size, _) in memory.highest.blocks.by_line().items():
+        found.setdefault(Site(file, line), SiteAllocations()).alive = size
     return dict(sorted(found.items(), key=lambda entry: (-entry[1].bytes, -entry[1].kept, entry[0])))
 
 
@@ -133,4 +150,5 @@ def _function(node: Node) -> str:
 def peak_of(memory: Memory) -> Peak:
     """The most memory that the program had at once, and the calls in progress at that moment."""
     node = memory.peak_node
-    return Peak(memory.peak, () if node is None else tuple(each.label for each in node.path()))
+    stack = () if node is None else tuple(each.label for each in node.path())
+    return Peak(memory.peak, stack, memory.highest.level)

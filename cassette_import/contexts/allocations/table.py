@@ -20,6 +20,7 @@ ORDERS: Final[dict[str, Callable[[SiteAllocations], int]]] = {
     "left": lambda site: site.left,
     "kept": lambda site: site.kept,
     "peak": lambda site: site.peak,
+    "alive": lambda site: site.alive,
 }
 """What the table can be sorted by, by the name that the option `sort` takes."""
 _CALLS_OF_PEAK: Final = 8
@@ -29,7 +30,7 @@ _CALLS_OF_PEAK: Final = 8
 def table(memory: Memory, sort: str, limit: int | None = None) -> str:
     """The call sites, one on each line, those with the largest values first; at most `limit` of them."""
     sites = sites_of(memory)
-    if not any(site.calls or site.kept for site in sites.values()):
+    if not any(site.calls or site.kept or site.alive for site in sites.values()):
         return "allocations: nothing was called"
     folders = search_folders()
     order = ORDERS[sort]
@@ -42,7 +43,7 @@ def table(memory: Memory, sort: str, limit: int | None = None) -> str:
         "",
         *_peak(memory, folders),
         "",
-        f"{'calls':>9} {'bytes':>12} {'cumulative':>12} {'left':>12} {'peak':>12} {'kept':>12} "
+        f"{'calls':>9} {'bytes':>12} {'cumulative':>12} {'left':>12} {'peak':>12} {'alive':>12} {'kept':>12} "
         f"{'blocks':>8}  call site",
     ]
     lines += [_row(site, found, folders) for site, found in rows[:limit]]
@@ -68,7 +69,7 @@ def _notes(memory: Memory) -> list[str]:
 
 def _peak(memory: Memory, folders: list[str]) -> list[str]:
     peak = peak_of(memory)
-    lines = [f"peak: {file_size(peak.bytes)}, in"]
+    lines = [f"peak: {file_size(peak.bytes)}, {file_size(peak.alive)} of it alive at an event; in"]
     shown = peak.stack[-_CALLS_OF_PEAK:]
     if len(shown) < len(peak.stack):
         lines.append(f"  … {plural(len(peak.stack) - len(shown), 'call')} further out")
@@ -79,8 +80,8 @@ def _peak(memory: Memory, folders: list[str]) -> list[str]:
 
 def _row(site: Site, found: SiteAllocations, folders: list[str]) -> str:
     return (
-        f"{found.calls:>9} {found.bytes:>12} {found.cumulative:>12} {found.left:>12} {found.peak:>12} {found.kept:>12} "
-        f"{found.blocks:>8}  {site_text(site, found, folders)}"
+        f"{found.calls:>9} {found.bytes:>12} {found.cumulative:>12} {found.left:>12} {found.peak:>12} "
+        f"{found.alive:>12} {found.kept:>12} {found.blocks:>8}  {site_text(site, found, folders)}"
     )
 
 
