@@ -69,6 +69,18 @@ def test_a_profile_has_the_calls_of_all_workers(client, path_on_workers, package
     assert _calls(plugin.write(client, tmp_path / "again.prof")[0], "tax") == 10
 
 
+def test_a_plugin_stays_active_when_an_earlier_one_is_unregistered(client, path_on_workers, package, tmp_path):
+    first, second = CassettePlugin("parallel_shop", "profile"), CassettePlugin("parallel_shop", "profile")
+    client.register_plugin(first)
+    client.register_plugin(second)
+    client.unregister_worker_plugin(first.name)
+    client.submit(package.total, 6, pure=False).result()
+    assert [_calls(one.write(client, tmp_path / "run.prof")[0], "tax") for one in (first, second)] == [0, 6]
+    client.unregister_worker_plugin(second.name)
+    client.submit(package.total, 6, pure=False).result()
+    assert _calls(second.write(client, tmp_path / "run.prof")[0], "tax") == 6
+
+
 @pytest.fixture
 def in_workers(client, path_on_workers, package):
     """Runs two tasks in a context, one on each worker; returns the plugin and their results."""

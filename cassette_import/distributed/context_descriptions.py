@@ -1,0 +1,32 @@
+"""Descriptions of contexts, from which each process makes a context of its own: contexts cannot be sent.
+
+Knows how contexts are found by name; must not know processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.lookup import context_named
+
+__all__ = ["Description", "checked", "made"]
+
+Description: TypeAlias = str | Callable[[], Context]
+"""A context: text as for `-c`, or what makes one in a worker, such as its type; it must be picklable."""
+
+
+def made(context: Description) -> Context:
+    """A context of a description."""
+    return context_named(context) if isinstance(context, str) else context()
+
+
+def checked(context: Any) -> Description:
+    """The description of a context; raise if it is not one of which a worker can make a context."""
+    if isinstance(context, Context) or not (isinstance(context, str) or callable(context)):
+        raise TypeError(f"give the text or the type of a context, which workers make themselves, not {context!r}")
+    if isinstance(context, str):
+        context_named(context)  # raises if there is none
+    description: Description = context
+    return description

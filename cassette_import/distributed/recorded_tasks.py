@@ -1,0 +1,97 @@
+"""Tasks that have a context and a file of their own, such as a recording.
+
+Knows keys of tasks and names of files; must not know what is written to a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.common.text import plural
+from cassette_import.distributed.task_runners import key_of_task
+from cassette_import.errors import CassetteError
+from cassette_import.frontends.reporting.report import report
+from cassette_import.importing.installation import install
+
+__all__ = ["EachTask", "TaskMismatch", "file_of_task"]
+
+
+class TaskMismatch(CassetteError):
+    """A task differs from its recording."""
+
+
+class EachTask:
+    """A process in which each task has a context of its own, made with a file that has the name of the task's key."""
+
+    def __init__(self, packages: tuple[str, ...], context: Callable[[str], Context], folder: str) -> None:
+        self._installation = install(packages) if packages else None
+        self._context = context
+        self._folder = folder
+        self._count = 0
+        self._lock = threading.Lock()
+        os.makedirs(folder, exist_ok=True)
+
+    def call(self, runner: Any, task: Any, /, *arguments: Any) -> Any:
+        """Call the function of dask that runs a task."""
+        return runner(functools.partial(self._run, task), *arguments)
+
+    def _run(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        context = self._context(os.path.join(self._folder, file_of_task(key_of_task())))
+        with self._lock:
+            self._count += 1
+        try:
+            context.__enter__()
+            try:
+                result = task(*arguments, **keywords)
+            finally:
+                context.__exit__()  # see `JoinedProcess.call`
+            check_end = getattr(context, "check_end", None)
+            if check_end is not None:  # a replay has to make all calls
+                check_end()
+        except (Exception, SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # dask's client would wait for ever
+            raise TaskMismatch(f"{type(error).__name__}: {error}") from None
+        return result
+
+    def results(self, suffixes: Iterable[str]) -> dict[str, Any]:
+        """The number of tasks."""
+        if list(suffixes):
+            raise ValueError(f"each task has a file of its own, in {self._folder}")
+        return {
+            "process": os.getpid(),
+            "summary": f"{plural(self._count, 'task')}, each with a file in {self._folder}",
+            "files": {},
+            "streamed": False,
+            "portable": None,
+            "report": report([] if self._installation is None else [self._installation], []),
+        }
+
+
+def file_of_task(key: object) -> str:
+    """The name of the file of a task.
+
+    Parameters
+    ----------
+    key:
+        The key of the task, which dask makes of the function and the arguments, unless they are given `pure=False`.
+
+    Example
+    -------
+    >>> file_of_task("total-5f3a")
+    'total-5f3a.cassette'
+    """
+    name = re.sub(r"[^\w.-]+", "_", str(key))[:_LONGEST_NAME]
+    if name != str(key):  # another key may become the same name
+        name += f"-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}"
+    return f"{name}.cassette"
+
+
+_LONGEST_NAME: Final = 200
