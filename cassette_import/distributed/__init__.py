@@ -3,8 +3,20 @@
 Knows dask's worker plugins, process pools and how contexts report; must not know any single context.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from cassette_import.distributed.pool_initializer import PoolInitializer
 from cassette_import.distributed.recorded_tasks import TaskMismatch, file_of_task
-from cassette_import.distributed.worker_plugin import CassettePlugin
+
+if TYPE_CHECKING:
+    from cassette_import.distributed.worker_plugin import CassettePlugin
 
 __all__ = ["CassettePlugin", "PoolInitializer", "TaskMismatch", "file_of_task"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "CassettePlugin":  # it imports dask, which takes longer than all else, and pools do without it
+        from cassette_import.distributed.worker_plugin import CassettePlugin
+
+        return CassettePlugin
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -47,10 +47,19 @@ class GatheredResults:
         return merged([one["report"] for one in self._by_process.values()])
 
     def write(self, path: str | os.PathLike[str]) -> list[str]:
-        """Write a numbered file for each process, and the file itself if its format has a sum; return their names."""
+        """Write a numbered file for each process, and the file itself if its format has a sum; return their names.
+
+        Raises
+        ------
+        ValueError
+            If no process has anything to write.
+        """
         target = Path(path)
         written: list[str] = []
-        contents = {name: one["files"][target.suffix] for name, one in self._by_process.items()}
+        found = {name: one["files"][target.suffix] for name, one in self._by_process.items()}
+        contents = {name: content for name, content in found.items() if not isinstance(content, str)}
+        if found and not contents:
+            raise ValueError(next(iter(found.values())))
         for number, content in enumerate(contents.values(), 1):
             numbered = target.with_name(f"{target.stem}-{number}{target.suffix}")
             numbered.write_bytes(content)

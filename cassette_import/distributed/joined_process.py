@@ -59,8 +59,8 @@ class JoinedProcess:
             "report": report(installations, [context]),
         }
 
-    def _content(self, suffix: str) -> bytes:
-        """What a file of this format would have now."""
+    def _content(self, suffix: str) -> bytes | str:
+        """What a file of this format would have now; as text, why there is none: nothing was called here, perhaps."""
         if is_streaming(self.context):
             if self._stream is None or self._stream.suffix != suffix:
                 name = type(self.context).__name__
@@ -69,7 +69,11 @@ class JoinedProcess:
         formats = known_formats(self.context)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, f"result{suffix}")
-            formats[chosen_format(formats, path)](path)
+            write = formats[chosen_format(formats, path)]
+            try:
+                write(path)
+            except ValueError as problem:
+                return str(problem)
             return Path(path).read_bytes()
 
     def close(self) -> None:

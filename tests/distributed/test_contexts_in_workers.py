@@ -3,8 +3,6 @@
 import json
 import os
 import pstats
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,8 +10,46 @@ import pytest
 
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
-from cassette_import.contexts import Profile, Record, Replay
+from cassette_import import install, overdub
+from cassette_import.contexts import CallTypes, Profile, Record, Replay
 from cassette_import.distributed import CassettePlugin, TaskMismatch, file_of_task
+
+DESCRIBE = """
+import fractions
+
+class Kind(list):
+    def __init__(self, name, parent=None):
+        self.name, self.parent = name, parent
+
+    @staticmethod
+    def of(value):
+        return Kind(type(value).__name__)
+
+    async def later(self):
+        return 1
+
+def describe(value, *, times=1):
+    if times == 9:
+        raise KeyError(value)
+    return [Kind.of(value)] * times if value else None
+
+def fail(*values, **named):
+    raise OSError
+
+def each(values):
+    return [(value, type(value)) for value in values]
+
+def describe_all(number):
+    describe(number if number == 3 else "text")
+    describe(0, times=number)
+    Kind("name", parent=Kind("parent") if number == 4 else None).later().close()
+    each([fractions.Fraction(1), None] if number == 3 else [[1], {"key": describe}])
+    for function in (fail, lambda *values, **named: describe("text", times=9)):
+        try:
+            function(number, name=number / 2) if number == 3 else function("a", more=b"")
+        except (OSError, KeyError):
+            pass
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +62,7 @@ def package(folder, work):
         "def drawn(kind, path):\n    with kind(path):\n        return draw()\n\n"
         "def recorded(path):\n    return drawn(Record, path)\n\n"
         "def replayed(path):\n    return drawn(Replay, path)\n\n"
-        "def drawing(count):\n    return [draw() for _ in range(count)]\n"
+        "def drawing(count):\n    return [draw() for _ in range(count)]\n\n" + DESCRIBE
     )
     import parallel_shop
 
@@ -118,10 +154,30 @@ def test_call_types_have_the_calls_of_all_workers(in_workers, client, tmp_path):
     assert "7 × tax(int) -> int" in plugin.summary(client).partition("together:\n")[2]
 
 
-def test_stubs_are_written_for_each_worker_alone(in_workers, client, tmp_path):
-    plugin, _ = in_workers("call-types")
-    assert len(plugin.write(client, tmp_path / "types.pyi")) == 2
-    assert not (tmp_path / "types.pyi").exists()
+def test_stubs_of_all_workers_are_those_of_one_process_with_all_calls(in_workers, client, package, tmp_path):
+    """The tasks have the arguments 3 and 4, with which `describe_all` calls the same functions with other types."""
+    plugin, _ = in_workers("call-types", package.describe_all)
+    whole, *parts = plugin.write(client, tmp_path / "types.pyi")
+    here = CallTypes()
+    with install("parallel_shop"):
+        for number in (3, 4):
+            overdub(here, package.describe_all, number)
+    assert Path(whole).read_text() == here.stubs()["parallel_shop"] + "\n"
+    assert all(Path(part).read_text() != Path(whole).read_text() for part in parts)
+    assert "def describe(value: int | str, *, times: int = ...)" in Path(whole).read_text()
+
+
+def test_a_worker_without_calls_of_the_chosen_module_has_no_stub(client, path_on_workers, package, tmp_path):
+    plugin = CassettePlugin("parallel_shop", "call-types:module=parallel_shop")
+    client.register_plugin(plugin)
+    with pytest.raises(ValueError, match="no function of a module 'parallel_shop' was called"):
+        plugin.write(client, tmp_path / "types.pyi")
+    client.submit(package.total, 3, pure=False).result()
+    assert [os.path.basename(one) for one in plugin.write(client, tmp_path / "types.pyi")] == [
+        "types.pyi",
+        "types-1.pyi",
+    ]
+    client.unregister_worker_plugin(plugin.name)
 
 
 def test_a_flame_graph_has_the_paths_of_all_workers(in_workers, client, tmp_path):
@@ -259,30 +315,6 @@ def test_a_folder_needs_what_makes_a_context_of_a_file(tmp_path):
 def test_keys_that_are_no_file_names_have_files_of_their_own():
     assert file_of_task("a/b") != file_of_task("a_b") == "a_b.cassette"
     assert "/" not in file_of_task(("x", 1, "/"))
-
-
-SCRIPT = """
-import sys
-from concurrent.futures import ProcessPoolExecutor
-import parallel_shop
-from cassette_import.distributed import PoolInitializer
-
-if __name__ == "__main__":
-    initializer = PoolInitializer("parallel_shop", "profile", sys.argv[1], suffix=".prof")
-    with ProcessPoolExecutor(2, initializer=initializer) as pool:
-        print(list(pool.map(parallel_shop.total, [3, 4])))
-    print(initializer.write(sys.argv[1] + "/run.prof")[0])
-    print(initializer.summary())
-"""
-
-
-def test_the_processes_of_an_executor_are_in_the_context(package, folder, tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT)
-    path = os.pathsep.join([str(folder), os.getcwd()])
-    command = [sys.executable, tmp_path / "script.py", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
-    assert done.stdout.startswith(f"[6, 12]\n{tmp_path}/run.prof\nprocess-"), done.stderr
-    assert _calls(str(tmp_path / "run.prof"), "tax") == 7
 
 
 def test_a_context_that_exists_already_is_refused():

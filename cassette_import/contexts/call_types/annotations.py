@@ -6,21 +6,11 @@ Knows shapes; must not know call sites, or how shapes were recorded.
 from __future__ import annotations
 
 import builtins
-import functools
-import sys
 from collections.abc import Iterable, Mapping
-from types import (
-    AsyncGeneratorType,
-    BuiltinFunctionType,
-    CoroutineType,
-    FunctionType,
-    GeneratorType,
-    MethodType,
-    NoneType,
-)
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.sites import TypeShape
+from cassette_import.contexts.call_types.type_names import TypeName, annotation_of
 from cassette_import.interpreter.namespaces import class_attribute
 
 __all__ = ["Annotations"]
@@ -29,21 +19,6 @@ _MOST_MEMBERS: Final = 6
 """A union of more types than this is `Any`."""
 _MOST_TUPLES: Final = 3
 """More different tuples than this are `tuple[Any, ...]`."""
-_CALLABLE: Final = "collections.abc.Callable[..., typing.Any]"
-_BY_TYPE: Final[dict[type, str]] = {
-    NoneType: "None",
-    FunctionType: _CALLABLE,
-    MethodType: _CALLABLE,
-    BuiltinFunctionType: _CALLABLE,
-    type(list.append): _CALLABLE,
-    functools.partial: "functools.partial[typing.Any]",
-    GeneratorType: "collections.abc.Generator[typing.Any, typing.Any, typing.Any]",
-    CoroutineType: "collections.abc.Coroutine[typing.Any, typing.Any, typing.Any]",
-    AsyncGeneratorType: "collections.abc.AsyncGenerator[typing.Any, typing.Any]",
-    type({}.keys()): "collections.abc.KeysView[typing.Any]",
-    type({}.values()): "collections.abc.ValuesView[typing.Any]",
-    type({}.items()): "collections.abc.ItemsView[typing.Any, typing.Any]",
-}
 
 
 def _is_one_of(kind: type | None, *kinds: type) -> bool:
@@ -57,7 +32,7 @@ class Annotations:
     Parameters
     ----------
     types:
-        The types by the `id()` that shapes contain.
+        What the parts of shapes stand for: the types by `id()`; or, for a module, `type_names.CLASSES`.
     module:
         The module. Its own classes are written without a prefix. If it is None, all classes are: such annotations are
         for people to read.
@@ -68,7 +43,7 @@ class Annotations:
     'int | list[int | str]'
     """
 
-    def __init__(self, types: Mapping[int, type], module: str | None = None) -> None:
+    def __init__(self, types: Mapping[Any, Any], module: str | None = None) -> None:
         self._types = types
         self._module = module
         self.imports: set[str] = set()
@@ -121,36 +96,34 @@ class Annotations:
             return f"type[{self.type(self._types[shape[1]])}]"
         return f"{kind.__name__}[{', '.join(map(self.union, shape[1:]))}]"
 
-    def type(self, kind: type) -> str:
-        """The name of a class, or of its nearest base class that can be imported."""
-        for known, text in _BY_TYPE.items():
-            if kind is known:
-                return self._imported(text)
-        for base in class_attribute(kind, "__mro__"):
-            module, name = class_attribute(base, "__module__"), class_attribute(base, "__qualname__")
-            if not isinstance(module, str) or base is object:
-                continue
-            if self._module is None:
-                return str(name).rpartition("<locals>.")[2]
-            if _found(module, name) is base:
-                return self._with_module(module, name)
-        return "object" if self._module is None or kind is object else self._any
-
-    def _with_module(self, module: str, name: str) -> str:
-        if module in (builtins.__name__, self._module):
-            return name
-        self.imports.add(module)
-        return f"{module}.{name}"
+    def type(self, kind: Any) -> str:
+        """The annotation of a class, or of the name of one."""
+        if not isinstance(kind, TypeName):
+            return _shown(kind)
+        if kind.module is None:
+            return self._imported(kind.name)
+        if kind.module in (builtins.__name__, self._module):
+            return kind.name
+        self.imports.add(kind.module)
+        return f"{kind.module}.{kind.name}"
 
     def _imported(self, name: str) -> str:
         if self._module is None:
-            return name.replace("collections.abc.", "").replace("typing.", "")
+            return _without_modules(name)
         self.imports.update(module for module in ("collections.abc", "functools", "typing") if f"{module}." in name)
         return name
 
 
-def _found(module: str, name: str) -> Any:
-    try:
-        return functools.reduce(getattr, name.split("."), sys.modules.get(module))
-    except AttributeError:
-        return None
+def _shown(kind: type) -> str:
+    """The name of a class for people to read."""
+    annotation = annotation_of(kind)
+    if annotation is not None:
+        return _without_modules(annotation)
+    for base in class_attribute(kind, "__mro__"):
+        if isinstance(class_attribute(base, "__module__"), str) and base is not object:
+            return str(class_attribute(base, "__qualname__")).rpartition("<locals>.")[2]
+    return "object"
+
+
+def _without_modules(annotation: str) -> str:
+    return annotation.replace("collections.abc.", "").replace("typing.", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import pickle
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -16,13 +17,14 @@ from itertools import islice
 from opcode import opmap
 from threading import get_ident
 from types import CodeType, FrameType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.contexts.call_types import report
+from cassette_import.contexts.call_types.called_functions import CalledModule, add_calls, called_modules
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
-from cassette_import.contexts.call_types.stubs import stubs
+from cassette_import.contexts.call_types.stubs import stub
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.options import check_number, options_of
@@ -44,6 +46,13 @@ _MOST_OUTCOMES: Final = 100
 _PRECALL: Final = opmap.get("PRECALL")
 """In 3.11, an instruction before each `CALL`. Once it is adapted to a function in C, it makes the call itself."""
 _called_from: Final = sys._getframe
+
+
+class _Results(NamedTuple):
+    """What another process has recorded: the entries of call sites, and the called modules, pickled."""
+
+    entries: list[dict[str, Any]]
+    modules: bytes
 
 
 class CallTypes(Context, events=Events.CALLS):
@@ -91,7 +100,7 @@ class CallTypes(Context, events=Events.CALLS):
         self._leaves = leaves
         self._module = module
         self._threads: dict[int, dict[Any, Site]] = {}
-        self._elsewhere: list[list[dict[str, Any]]] = []  # what other processes recorded
+        self._elsewhere: list[_Results] = []
         self.types: dict[int, type] = {}
         """The types by the `id()` that shapes contain."""
         self._simple: set[int] = set()  # the id() of types whose elements are not recorded
@@ -191,14 +200,21 @@ class CallTypes(Context, events=Events.CALLS):
 
     def stubs(self) -> dict[str, str]:
         """The text of a `.pyi` file for each module, with the functions that were called."""
-        return stubs(self.sites(), self.types, self._module)
+        return {name: stub(name, called) for name, called in sorted(self._called(self._module).items())}
+
+    def _called(self, module: str | None) -> dict[str, CalledModule]:
+        """The functions of all modules, or of one, that were called here or in the processes of added results."""
+        found = called_modules(self.sites(), self.types, module)
+        for results in self._elsewhere:
+            others = pickle.loads(results.modules)  # a copy each time: calls are added to it
+            add_calls(found, others if module is None else {name: others[name] for name in others if name == module})
+        return found
 
     def _stubs_to_write(self) -> dict[str, str]:
         """The stubs; an error if the chosen module has none, so that a file of an earlier run is kept."""
         found = self.stubs()
         if self._module is not None and not found:
-            others = stubs(self.sites(), self.types)
-            meant = suggestion(self._module, others) or "; it has to be overdubbed, see -p"
+            meant = suggestion(self._module, self._called(None)) or "; it has to be overdubbed, see -p"
             raise ValueError(f"no function of a module {self._module!r} was called{meant}")
         return found
 
@@ -209,20 +225,21 @@ class CallTypes(Context, events=Events.CALLS):
     def _entries(self) -> list[dict[str, Any]]:
         listed = [site for site in self.sites() if self._leaves or site.python is not None]
         found = report.entries(listed, self.types)
-        return report.merged([found, *self._elsewhere]) if self._elsewhere else found
+        return report.merged([found, *(one.entries for one in self._elsewhere)]) if self._elsewhere else found
 
-    def portable_results(self) -> list[dict[str, Any]]:
-        """See `Merging`: the entries of call sites."""
-        return self._entries()
+    def portable_results(self) -> _Results:
+        """See `Merging`: the entries of call sites, and the functions that stubs are written of."""
+        chosen = {} if self._module is None else self._called(self._module)
+        return _Results(self._entries(), pickle.dumps({**self._called(None), **chosen}))
 
-    def add_results(self, results: list[dict[str, Any]]) -> None:
+    def add_results(self, results: _Results) -> None:
         """See `Merging`: the numbers of calls with the same types are added up."""
         self._elsewhere.append(results)
 
     @property
     def merged_formats(self) -> Mapping[str, Writer]:
-        """See `Merging`: all but stubs, which need the classes of the other processes."""
-        return {suffix: write for suffix, write in self.formats.items() if suffix != ".pyi"}
+        """See `Merging`: all formats."""
+        return self.formats
 
     @property
     def formats(self) -> Mapping[str, Writer]:
