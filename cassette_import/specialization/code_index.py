@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Collection, Iterable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,23 @@ class CodeIndex:
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
+
+    def codes(self) -> Iterable[tuple[CodeType, Unit]]:
+        """All code objects with their units."""
+        return list(self._codes.values())
+
+    def forget(self, units: Collection[Unit]) -> None:
+        """Drop units whose code is in use nowhere else, and the files of which nothing is left."""
+        dead = set(map(id, units))
+        for key, (_, unit) in list(self._codes.items()):
+            if id(unit) in dead:
+                del self._codes[key]
+        for unit in units:
+            del self.units[unit.reference]
+            unit.record.units.remove(unit)
+        for record in {id(unit.record): unit.record for unit in units}.values():
+            if not record.was_executed and not record.installed:
+                del self.records[record.filename]
 
     # ---- cached modules
 

@@ -18,6 +18,7 @@ from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.code_consumers import patch_readers
 from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.dead_units import Sweeper
 from cassette_import.specialization.function_unit import Unit
 
 _OUTDATED: Final = -1
@@ -29,6 +30,7 @@ class Instrumentation:
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
+        self._sweeper = Sweeper(index)
         self.variants: list[Variant] = []
         """Oldest first."""
         self.ever_used = False
@@ -51,6 +53,7 @@ class Instrumentation:
         generation:
             The generation of the registry; the variant needs no further call until it changes.
         """
+        self._sweeper.step()
         variant = self.serving(variant)
         if variant not in self.variants:
             self.variants = [other for other in self.variants if other.family is not variant.family]

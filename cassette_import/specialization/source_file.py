@@ -55,6 +55,7 @@ class SourceFile:
         self.problem: str | None = None
         self._module_name = ""
         self._globals: dict[str, Any] | None = None
+        """What the module's globals say about its loader. The globals themselves would keep its functions alive."""
         self._source: bytes | str | None = None
         self._plain: CodeType | None = None
         """What Python compiled the module to, until its names are known."""
@@ -98,7 +99,7 @@ class SourceFile:
         self._is_recent = False
         self._stamp = stamp
         self._module_name = module_name
-        self._globals = module_globals
+        self._globals = _named(module_globals)
 
     @property
     def stamp(self) -> tuple[int, int] | None:
@@ -390,6 +391,13 @@ def _is_import(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
         return statement.module != "__future__"
     return isinstance(statement, ast.Import)
+
+
+def _named(module_globals: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What `linecache` and loaders ask the globals of a module for."""
+    if module_globals is None:
+        return None
+    return {name: module_globals[name] for name in ("__name__", "__spec__", "__loader__") if name in module_globals}
 
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})

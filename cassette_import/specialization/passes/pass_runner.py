@@ -12,11 +12,13 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import PassError
+from cassette_import.interpreter.code_table import CodeTable
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.nested_bodies import PASSED
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.places import Index
 from cassette_import.rewriting.trees.scopes import Function
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.specialization.passes import context_slots
 from cassette_import.specialization.passes.failures import failing, failure_of
 from cassette_import.specialization.passes.function_nodes import (
@@ -37,9 +39,9 @@ from cassette_import.specialization.source_file import dedented
 _DEEP: Final = 200
 """From this stack depth on, a `RecursionError` may be the program's, and specialising is repeated on a fresh stack."""
 
-_results: dict[Any, Function] = {}
-"""Results of passes by body, context type, passes and level: each pass runs once for a body, however often the
-function is compiled."""
+_results: Final = CodeTable[dict[Any, Function]](dict)
+"""Results of passes by the code that Python compiled, and by body, context type, passes and level: each pass runs once
+for a body, however often the function is compiled."""
 
 
 def apply(
@@ -74,7 +76,8 @@ def apply(
     if not hasattr(tree, ORIGIN):
         number_nested(tree)
     key = (_history(function, tree), context_type, tuple(passes), level)
-    if key not in _results:
+    results = _results[OVERDUBBED.plain_code_of(function.__code__)]
+    if key not in results:
         made = tree
         try:
             for one in passes:
@@ -85,8 +88,8 @@ def apply(
         except PassError as error:
             made = failing(tree, error)
         setattr(made, HISTORY, key)
-        _results[key] = made
-    return copy_of(_results[key])
+        results[key] = made
+    return copy_of(results[key])
 
 
 def apply_to_module(passes: Sequence[Any], level: int, tree: ast.Module) -> None:
