@@ -21,6 +21,21 @@ OPAQUE: Final = (*CODE, str, bytes, int, float, complex, type(None))
 _MOST_OBJECTS: Final = 200_000
 
 
+_FUNCTIONS: Final = (FunctionType, BuiltinFunctionType)
+
+
+def _referents(value: Any) -> list[Any]:
+    """What an object refers to; of a function, its variables, defaults and receiver: its module leads to everything."""
+    found: tuple[Any, ...]
+    if type(value) is FunctionType:
+        found = (value.__closure__, value.__defaults__, value.__kwdefaults__)
+    elif type(value) is BuiltinFunctionType:
+        found = (value.__self__,)
+    else:
+        return gc.get_referents(value)
+    return [one for one in found if one is not None]
+
+
 def outliving(
     entries: Mapping[int, tuple[Any, ...]], outcome: Any, opaque: tuple[type, ...] = OPAQUE
 ) -> Collection[int] | None:
@@ -33,7 +48,7 @@ def outliving(
     outcome:
         The result of the call.
     opaque:
-        The types of objects that are not followed.
+        The types of objects that are not followed. Of functions, only their variables, defaults and receiver are.
 
     Returns
     -------
@@ -56,7 +71,7 @@ def outliving(
         if id(node) in nodes:
             continue
         nodes[id(node)] = node
-        referents = [one for one in gc.get_referents(node) if not issubclass(type(one), opaque)]
+        referents = [one for one in _referents(node) if type(one) in _FUNCTIONS or not issubclass(type(one), opaque)]
         edges[id(node)] = list(map(id, referents))
         for one in referents:
             internal[id(one)] = internal.get(id(one), 0) + 1

@@ -22,7 +22,7 @@ from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadat
 from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
-from cassette_import.contexts.graph.known_functions import IN_PLACE, MUTATORS, is_pure, keeps_types
+from cassette_import.contexts.graph.known_functions import IN_PLACE, MUTATORS, is_pure, keeps_types, makes_text
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.runtime.dispatch.call_sites import nearest_site
@@ -95,7 +95,7 @@ class TraceContext(LosesNothing, tagging=True):
         operands = tuple(map(self.template, arguments))
         named = {name: self.template(one) for name, one in keywords.items()}
         node = Node(self._count, IN_PLACE.get(f, f), operands, named, value, nearest_site())
-        node.fixed = keeps_types(f) and all(source.fixed for source in node.sources)
+        node.fixed = makes_text(f) or (keeps_types(f) and all(source.fixed for source in node.sources))
         self._append(node)
         return node
 
@@ -202,6 +202,8 @@ class TraceContext(LosesNothing, tagging=True):
         for one in (*arguments, *keywords.values()):
             if metas_of(one) is None and type(plain(one)) in (list, tuple, dict) and f in _SIZES:
                 return NO_METADATA
+        if f in _QUESTIONS and self.node_of(arguments[0]) is None:
+            return NO_METADATA
         if not self._may_call(f) or value is None or id(f) in MUTATORS or "out" in keywords:
             raise self.refuse(refusal(f"{leaf_name(f)} gets unknown values, and may change something", _INSTALL))
         return self._metadata_of_result(self._add(f, arguments, keywords, value), value)
@@ -270,13 +272,20 @@ class TraceContext(LosesNothing, tagging=True):
             known = self._judged[id(f)] = f, allowed
         return known[1]
 
+    def forget_functions(self) -> None:
+        """Forget the functions that were judged: closures among them refer to objects of the call."""
+        self._judged.clear()
+
     @property
     def _program(self) -> Any:
         here = ACTIVE.get()
         return here if here.suspended is None else here.suspended
 
 
-_SIZES: Final = (len, bool)
+_SIZES: Final = (len, bool, operator.truth, operator.not_)
+"""What depends on the length of a container alone, which is known."""
+_QUESTIONS: Final = (callable, hasattr, isinstance, type)
+"""What does not depend on the parts of an object."""
 
 
 def _is_class_of_program(activation: Activation, f: Any) -> bool:

@@ -12,16 +12,17 @@ import operator
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.errors import NotRepresentable
-from cassette_import.contexts.graph.known_functions import module_of
-from cassette_import.contexts.graph.nodes import Constant, Guard, Node
+from cassette_import.contexts.graph.known_functions import makes_text, module_of
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template
 from cassette_import.rewriting import primitives
 
-__all__ = ["Names", "call", "condition"]
+__all__ = ["Names", "call", "check_result", "condition", "operands_of", "text", "text_made"]
 
 _BINARY: Final[dict[Any, str]] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.matmul: "@", operator.truediv: "/",
@@ -71,6 +72,8 @@ class Names:
         kind = type(value)
         if kind in (int, str, bytes, bool, type(None), type(Ellipsis)):
             return repr(value) if kind is not int or value >= 0 else f"({value!r})"
+        if issubclass(kind, str):
+            return str.__repr__(value)  # `call` and `check_result` see to it that nothing asks for its class
         if kind is float:
             if not math.isfinite(value):
                 return f"float('{value!r}')"
@@ -126,6 +129,7 @@ def _is_foundation(module: str) -> bool:
 def call(node: Node, operands: Sequence[str], keywords: dict[str, str], names: Names) -> str:
     """The expression of an operation; it has brackets where an operator is around."""
     f: Any = node.function
+    _check_texts(node)
     if f in _BINARY and len(operands) == 2:
         return f"({operands[0]} {_BINARY[f]} {operands[1]})"
     if f in _UNARY:
@@ -133,10 +137,104 @@ def call(node: Node, operands: Sequence[str], keywords: dict[str, str], names: N
     known = _SYNTAX.get(f)
     if known is not None:
         return known(node, operands)
-    if isinstance(f, (type(str.upper), type(int.__add__))) and getattr(builtins, f.__name__, None) is not f:
+    if isinstance(f, (MethodDescriptorType, WrapperDescriptorType)) and getattr(builtins, f.__name__, None) is not f:
         receiver, *rest = operands
         return f"({receiver}).{f.__name__}({_arguments(rest, keywords)})"
     return f"{names.function(f)}({_arguments(operands, keywords)})"
+
+
+def operands_of(node: Node) -> Sequence[Template]:
+    """The operands; neighbouring constants of a list that `"".join` gets are one."""
+    if node.function is not str.join or len(node.operands) != 2:
+        return node.operands
+    separator, items = node.operands
+    if not (isinstance(separator, Constant) and separator.value == "" and isinstance(items, Built)):
+        return node.operands
+    parts: list[Template] = []
+    for part in items.parts:
+        before = parts[-1] if parts else None
+        if (
+            isinstance(before, Constant)
+            and isinstance(part, Constant)
+            and type(part.value) is type(before.value) is str
+        ):
+            parts[-1] = Constant(before.value + part.value)
+        else:
+            parts.append(part)
+    return separator, Built(items.kind, tuple(parts))
+
+
+def text_made(node: Node) -> Template | None:
+    """What a text of a class of the program is made of; None if the node does not make one.
+
+    In a program it is a text without a class, since functions in C ask for its characters alone.
+    """
+    if not makes_text(node.function) or node.keywords:
+        return None
+    given = node.operands[1 if node.function is str.__new__ else 0 :]
+    return given[0] if len(given) == 1 else None
+
+
+def text(given: Template, operand: str) -> str:
+    """The text of a value."""
+    kind: Any = given.type if isinstance(given, Node) else type(given.value) if isinstance(given, Constant) else object
+    if not issubclass(kind, str):
+        return f"str({operand})"
+    if kind.__str__ is not str.__str__:
+        raise NotRepresentable(f"the program needs the text of a {kind.__name__}, which its class makes\nUse `graph`")
+    return operand
+
+
+def check_result(result: Template) -> None:
+    """Refuse a text of a class of the program as a result, since the program has no such class."""
+    for kind in _classes_of_texts([result]):
+        raise NotRepresentable(
+            f"the result has a {kind.__name__}, which is no part of the standard library"
+            "\nReturn str(text), or use `graph`"
+        )
+
+
+def _classes_of_texts(templates: Iterable[Template]) -> Iterator[Any]:
+    """The classes of texts that are not `str` itself."""
+    for one in templates:
+        if isinstance(one, Built):
+            yield from _classes_of_texts(one.parts)
+        else:
+            kind = one.type if isinstance(one, Node) else type(one.value)
+            if issubclass(kind, str) and kind is not str:
+                yield kind
+
+
+def _check_texts(node: Node) -> None:
+    """Refuse a function in C that may call methods of a text's class."""
+    for kind in _classes_of_texts([*node.operands, *node.keywords.values()]):
+        f: Any = node.function
+        asks = _METHODS_ASKED.get(f, () if _is_method_of_text(f) else None)
+        if asks is None or any(getattr(kind, name) is not getattr(str, name) for name in asks):
+            raise NotRepresentable(
+                f"the program gives a {kind.__name__} to {node.label}, which may ask for its class\n"
+                "Use `graph`, or give it str(text)"
+            )
+
+
+def _is_method_of_text(f: Any) -> bool:
+    """Whether it is a method of `str` that reads nothing but characters."""
+    is_method = isinstance(f, (MethodDescriptorType, WrapperDescriptorType))
+    return (
+        is_method
+        and f.__objclass__ is str
+        and f.__name__ not in ("format", "format_map", "__mod__", "__rmod__", "__format__", "__repr__")
+    )
+
+
+_METHODS_ASKED: Final[dict[Any, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        (len, operator.contains, operator.getitem, operator.truth, operator.not_, primitives.build_string), ()
+    ),
+    **dict.fromkeys((str, operator.mod), ("__str__",)),
+    **dict.fromkeys((format, str.format), ("__format__", "__str__")),
+}
+"""Functions in C that may get a text of a class of the program, and the methods of it that they call."""
 
 
 def _arguments(operands: Sequence[str], keywords: dict[str, str]) -> str:
@@ -167,6 +265,8 @@ def condition(guard: Guard, text: str, names: Names) -> str:
         return f"len({text}) == {expected}"
     if guard.test == "type":
         return f"type({text}) is {names.function(expected)}"
+    if type(expected) is not getattr(builtins, type(expected).__name__, None):
+        raise NotRepresentable(f"the program decides by a {type(expected).__name__}, which has no literal")
     kind = f"type({text}) is {type(expected).__name__} and "
     if type(expected) in (float, complex) and (expected == 0 or expected != expected):
         return f"{kind}repr({text}) == {expected!r}"

@@ -14,7 +14,7 @@ import operator
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 from typing import Any, Final
 
-__all__ = ["IN_PLACE", "MUTATORS", "OPERATORS", "is_pure", "keeps_types", "module_of"]
+__all__ = ["IN_PLACE", "MUTATORS", "OPERATORS", "is_pure", "keeps_types", "makes_text", "module_of"]
 
 OPERATORS: Final = tuple(
     getattr(operator, name)
@@ -38,7 +38,17 @@ _PURE_MODULES: Final = frozenset(
         *("numbers", "statistics", "_statistics", "string", "_string", "re", "re._compiler", "_bisect", "bisect"),
         *("_heapq", "heapq", "struct", "_struct", "enum", "types", "typing", "abc", "_abc", "dataclasses", "zlib"),
         *("binascii", "base64", "unicodedata", "textwrap", "colorsys", "keyword", "contextlib", "json", "weakref"),
-        *("_weakref", "datetime", "html", "markupsafe", "inspect", "cassette_import.rewriting.primitives"),
+        *(
+            "_weakref",
+            "datetime",
+            "html",
+            "markupsafe",
+            "markupsafe._speedups",
+            "hashlib",
+            "_hashlib",
+            "inspect",
+            "cassette_import.rewriting.primitives",
+        ),
     }
 )
 _IMPURE: Final = frozenset(
@@ -91,14 +101,22 @@ _KEEP_TYPES: Final = frozenset(
         *map(id, (operator.ne, operator.not_, operator.is_, operator.is_not, operator.contains, abs, len, float, int)),
         *map(id, (str, repr, format, bool, complex, round, operator.truth)),
         *(id(function) for function in vars(math).values() if type(function) is BuiltinFunctionType),
+        *(id(function) for function in vars(str).values() if type(function) is MethodDescriptorType),
     }
 )
-"""Functions whose result has a type that depends on the types of the arguments only, if these are numbers."""
+"""Functions whose result has a type that depends on the types of the arguments only, if these are numbers and texts."""
 
 
 def keeps_types(function: Any) -> bool:
-    """Whether the type of the result of a function of numbers depends on the types of its arguments only."""
+    """Whether the type of the result depends on the types of the arguments only, if these are numbers and texts."""
     return id(function) in _KEEP_TYPES
+
+
+def makes_text(function: Any) -> bool:
+    """Whether a function makes a text of a class of the program, and runs none of the program's code for it."""
+    if function is str or not (isinstance(function, type) and issubclass(function, str)):
+        return function is str.__new__
+    return function.__new__ is str.__new__ and function.__init__ is object.__init__
 
 
 @functools.lru_cache(maxsize=4096)
@@ -142,4 +160,6 @@ def is_pure(function: Any) -> bool:
     if module == "datetime":
         owner = getattr(function, "__objclass__", getattr(function, "__self__", None))
         return (getattr(owner, "__name__", ""), name) not in _IMPURE_NAMES
-    return type(function) is not FunctionType or module != "inspect"
+    if type(function) is FunctionType and module == "inspect":  # others read source files, or frames
+        return name.startswith("is") or name in ("signature", "getfullargspec", "unwrap", "cleandoc")
+    return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable
-from types import CellType, MethodType
+from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import is_array
@@ -84,11 +84,21 @@ class Outside:
         """
         for _ in range(2):
             found = outliving(self._entries, None) if self._entries else ()
+            found = found and [key for key in found if not self._is_own_namespace(key)]
             if not found and found is not None:
                 return None
             gc.collect()  # cycles that nothing refers to
         key = next(iter(self._entries if found is None else found))
         return self._entries[key][0], self._entries[key][2]
+
+    def _is_own_namespace(self, key: int) -> bool:
+        """Whether a changed dict has the attributes of a known argument, which counts as changed then."""
+        owner, content, _ = self._entries[key]
+        if type(owner) is not dict or not any(id(one) in self._own for one in gc.get_referrers(owner)):
+            return False
+        self._noted[key] = owner, content
+        del self._entries[key]
+        return True
 
     def changed_variable(self) -> str | None:
         """The module and name of a function that has a variable of a closure which the call has changed."""
@@ -137,7 +147,7 @@ def _content(owner: Any) -> list[Any]:
         return []
     if isinstance(owner, _COPIED) or is_array(owner):
         return [owner.copy()]
-    slots = {name: getattr(owner, name, _NOTHING) for name in _slots(owner)}
+    slots = {name: _stored(owner, name) for name in _slots(owner)}
     return [dict(vars(owner)) if hasattr(owner, "__dict__") else None, slots]
 
 
@@ -170,5 +180,18 @@ def stores_the_same(owner: Any, name: str, value: Any) -> bool:
     >>> stores_the_same(ValueError("a"), "args", ("a",))
     True
     """
-    found = getattr(owner, name, _NOTHING)
+    found = _stored(owner, name)
     return found is not _NOTHING and (found is value or same(found, value))
+
+
+def _stored(owner: Any, name: str) -> Any:
+    """The attribute that an object stores; `_NOTHING` if it stores none. No code of the program runs."""
+    found = vars(owner).get(name, _NOTHING) if hasattr(owner, "__dict__") else _NOTHING
+    if found is _NOTHING:
+        place = next((vars(kind)[name] for kind in type(owner).__mro__ if name in vars(kind)), None)
+        if isinstance(place, (MemberDescriptorType, GetSetDescriptorType)):
+            try:
+                found = place.__get__(owner)
+            except AttributeError:
+                pass
+    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import sys
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata
@@ -210,6 +211,31 @@ def _known(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 @hidden
+def _escaped(ctx: Any, f: Any, text: Any) -> Any:
+    """`escape` of markupsafe in C: what it does, by methods of texts."""
+    if ctx.node_of(text) is None:
+        return f(plain(text))
+    for old, new in _ESCAPES:
+        text = ctx.operation(str.replace, (text, old, new), {}, str.replace(plain(text), old, new))
+    return text
+
+
+_ESCAPES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
+
+
+def register_optional() -> None:
+    """Register overloads of functions of packages that are imported by now."""
+    module = sys.modules.get("markupsafe._speedups")
+    function = getattr(module, "_escape_inner", None)
+    if function is not None and function not in _optional:
+        _optional.add(function)
+        TraceContext.overdub.register(function)(_escaped)
+
+
+_optional: Final[set[Any]] = set()
+
+
+@hidden
 def _size(ctx: Any, f: Any, value: Any) -> Any:
     if ctx.node_of(value) is None:
         return call_without_overload(f, (value,), {})
@@ -301,11 +327,11 @@ def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any)
 
 @hidden
 def _contains(ctx: Any, f: Any, owner: Any, item: Any) -> Any:
-    if not allmetadata(ctx, owner, item) or runs_own_method(f, (owner,)):
-        return call_without_overload(f, (owner, item), {})
     bare = plain(owner)
     if type(bare) is dict and type(item) in LITERALS:
         return item in bare  # keys are known
+    if not allmetadata(ctx, owner, item) or runs_own_method(f, (owner,)):
+        return call_without_overload(f, (owner, item), {})
     if not isinstance(bare, (*_CONTAINERS, str, bytes, range)) or (type(bare) is dict and allmetadata(ctx, bare)):
         return call_without_overload(f, (owner, ctx.decided(item)), {})
     return ctx.operation(f, (owner, item), {}, _called(ctx, f, (bare, plain(item))))

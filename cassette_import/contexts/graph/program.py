@@ -15,7 +15,15 @@ from typing import Any, Final
 
 from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
-from cassette_import.contexts.graph.expressions import Names, call, condition
+from cassette_import.contexts.graph.expressions import (
+    Names,
+    call,
+    check_result,
+    condition,
+    operands_of,
+    text,
+    text_made,
+)
 from cassette_import.contexts.graph.known_functions import keeps_types
 from cassette_import.contexts.graph.loops import FEWEST, Loop, LoopFinder
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same, sources
@@ -173,6 +181,7 @@ class _Writer:
                 self._statement(paths, step, indent, known)
             else:
                 known[step.number] = known[paths[0].of(step)]
+        check_result(paths[0].trace.result)
         self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")
 
     def _loops(self, paths: Sequence[_Path], start: int, known: dict[int, str]) -> dict[int, tuple[Loop, int]]:
@@ -290,7 +299,10 @@ class _Writer:
             known[node.number] = made
 
     def _call(self, node: Node, known: dict[int, str]) -> str:
-        operands = [self._expression(part, known) for part in node.operands]
+        made_of = text_made(node)
+        if made_of is not None:
+            return text(made_of, self._expression(made_of, known))
+        operands = [self._expression(part, known) for part in operands_of(node)]
         holder = node.operands[0] if node.function in (operator.getitem, operator.contains) else None
         if isinstance(holder, Built) and not list(nodes_in(holder)):
             operands[0] = self._names.table(operands[0])

@@ -16,6 +16,7 @@ from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable,
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Step, Template, evaluated, same
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.overloads import TraceContext as _Traced
+from cassette_import.contexts.graph.overloads import register_optional
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.runtime.tagging.tag_scopes import tag_of
@@ -188,6 +189,7 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...]) -> Trace:
     if python_function(f) is None:
         raise NotOverdubbable(f"there is no graph of {f!r}: it has no Python source")
     known = [f, *(one for one in args if not is_unknown(one))]
+    register_optional()
     ctx = _Traced(Outside(f, known))
     arguments: list[Argument] = []
     given: list[Any] = []
@@ -227,6 +229,7 @@ def _check_effects(ctx: TraceContext) -> None:
             "Return the value, or keep it in an object"
         )
     tag_of(ctx).store.keep_parts_of(None)  # type: ignore[union-attr]
+    ctx.forget_functions()
     outliving = ctx.outside.changed_object()
     if outliving is not None:
         owner, site = outliving

@@ -307,3 +307,66 @@ def test_writes_into_known_arguments_are_undone():
 def test_exceptions_of_the_program_reach_the_caller():
     with pytest.raises(ZeroDivisionError):
         graph(lambda x: 1 / x, 0.0)
+
+
+class Fragile:
+    """Attributes that are not there raise another exception than `AttributeError`."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        raise IndexError(name)
+
+
+class Registry:
+    def __init__(self):
+        self.functions = {}
+
+    def scaled(self, x):
+        self.functions["scale"] = lambda: (self, x)
+        return self.functions["scale"]()[1] * 2.0
+
+
+class Remembering:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def factor(self):
+        return self.__dict__.setdefault("_factor", self.scale * 2.0)
+
+
+def test_no_code_of_the_program_runs_for_the_former_content_of_an_object():
+    assert graph(lambda x: Fragile(x * 2.0).x, 3.0).run(4.0) == 8.0
+
+
+def test_an_object_and_a_function_of_the_call_may_refer_to_each_other():
+    assert graph(lambda x: Registry().scaled(x), 3.0).run(4.0) == 8.0
+
+
+def test_an_object_and_a_method_in_c_of_its_part_may_refer_to_each_other():
+    def f(x):
+        items = []
+        holder = {"write": items.append}
+        items.append(holder)
+        holder["write"](x)
+        return items[1] * 2.0
+
+    assert graph(f, 3.0).run(4.0) == 8.0
+
+
+def test_the_namespace_of_a_known_argument_is_restored():
+    known = Remembering(3.0)
+    found = graph(lambda one, x: one.factor() * x, known, unknown("x", 2.0))
+    assert found.run(5.0) == 30.0
+    assert vars(known) == {"scale": 3.0}
+
+
+def test_questions_on_objects_with_unknown_parts_are_known():
+    def f(x):
+        box = Registry()
+        box.value = x
+        parts = {"box": box}
+        return x if hasattr(box, "value") and "box" in parts and callable(f) and (box, x) else 0.0
+
+    assert [node.label for node in graph(f, 3.0).nodes] == ["x"]

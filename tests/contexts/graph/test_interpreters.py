@@ -1,12 +1,13 @@
 """The residual of an interpreter for a known program is the compiled program: matchers, machines, templates."""
 
 import ast
+import importlib
 import timeit
 
 import pytest
 
 from cassette_import import install
-from cassette_import.contexts.graph import NotRepresentable, residual, unknown
+from cassette_import.contexts.graph import NotRepresentable, graph, residual, unknown
 from cassette_import.contexts.graph import residual as residual_function
 
 TEMPLATES = {
@@ -134,10 +135,82 @@ def test_expressions_and_filters_of_templates_are_compiled_away(tmp_path, jinja2
         assert found(*arguments) == render(page, *arguments)
 
 
-def test_escapes_of_templates_are_refused_with_the_function_in_c(tmp_path, jinja2_installed):
-    page = template(tmp_path, "sums", autoescape=True)
-    with pytest.raises(NotRepresentable, match="_escape_inner is called"):
-        residual(lambda page, name: page.render(name=name, n=1), page, unknown("name", "ann"))
+MACROS = {
+    "escapes": "{{ name }} {{ name|upper }} {{ name|e }} {{ '<b>'|safe }} {{ name ~ '<' }} {{ items|join(', ') }}",
+    "macro": "{% macro row(x, k=2) %}<b>{{ x }}</b> {{ k }}{% endmacro %}{% for x in items %}{{ row(x) }}{% endfor %}",
+    "caller": "{% macro box() %}[{{ caller() }}]{% endmacro %}{% call box() %}{{ name }}{% endcall %}",
+    "set": "{% set x %}<{{ name }}>{% endset %}{{ x }}{% if name == 'ann' %}!{% endif %}",
+}
+
+
+@pytest.mark.parametrize("autoescape", [False, True])
+@pytest.mark.parametrize("name", MACROS)
+def test_macros_and_escapes_of_jinja2_are_compiled_away(tmp_path, jinja2_installed, name, autoescape, monkeypatch):
+    def render(page, name, items):
+        return page.render(name=name, items=items)
+
+    monkeypatch.setitem(TEMPLATES, name, MACROS[name])
+    page = template(tmp_path, name, autoescape)
+    found = residual(render, page, unknown("name", "ann"), unknown("items", ["tea", "milk"]))
+    for given in (("ann", ["tea", "milk"]), ("b<o>b & co", ["'x'", '"&amp;"']), ("", ["", "<"])):
+        assert found(*given) == render(page, *given)
+        assert type(found(*given)) is str
+    assert not any(isinstance(node, ast.Import) for node in ast.walk(ast.parse(found.source)))
+
+
+MAKO = """<%def name="row(item)"><b>${item['name']|h}</b> ${'%.2f' % item['price']}</%def>Dear ${name | h},
+% for item in items:
+${loop.index + 1}. ${row(item)}
+% endfor
+% if len(items) > 1:
+Thanks for ${len(items)} orders of ${name.upper()}.
+% endif
+"""
+
+
+def test_a_template_of_mako_is_a_function_of_the_data(tmp_path, monkeypatch):
+    pytest.importorskip("mako", reason="mako is not installed")
+    from mako.template import ModuleTemplate, Template
+
+    def render(letter, name, items):
+        return letter.render(name=name, items=items)
+
+    (tmp_path / "letter.txt").write_text(MAKO)
+    Template(filename=str(tmp_path / "letter.txt"), uri="mako_letter", module_directory=str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    with install(["mako", "markupsafe", "mako_letter"]):
+        letter = ModuleTemplate(importlib.import_module("mako_letter"))
+        items = [{"name": "tea", "price": 2.5}, {"name": "salt", "price": 1.0}]
+        found = residual(render, letter, unknown("name", "ann"), unknown("items", items))
+        for name in ("ann", "b<o>b & co"):
+            given = [items[0], {"name": "<ri>", "price": 12.25}]
+            assert found(name, given) == render(letter, name, given)
+    assert not any(isinstance(node, ast.Import) for node in ast.walk(ast.parse(found.source)))
+
+
+class Shouted(str):
+    """A text of a class of the program."""
+
+    def __str__(self):
+        return self.upper() + "!"
+
+
+def test_texts_of_classes_of_the_program_are_texts_where_only_their_characters_count():
+    found = residual(lambda name: "".join([Shouted(name), "?"]) + str(len(Shouted(name))), unknown("name", "ann"))
+    assert found("bob") == "bob?3"
+    assert "Shouted" not in found.source
+
+
+@pytest.mark.parametrize(
+    "f", [lambda name: "%s" % Shouted(name), lambda name: Shouted(name), lambda x: f"{Shouted(x)}"]
+)
+def test_texts_of_classes_of_the_program_are_refused_where_their_class_counts(f):
+    assert (f("ann"), type(f("ann"))) == (graph(f, "ann").run("ann"), type(graph(f, "ann").run("ann")))
+    try:
+        found = residual(f, unknown("name", "ann"))
+    except NotRepresentable:
+        return
+    assert (found("bob"), type(found("bob"))) == (f("bob"), str)
 
 
 def test_arguments_of_another_structure_are_given_to_the_function_itself(monkeypatch):
