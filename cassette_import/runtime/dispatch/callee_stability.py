@@ -46,6 +46,13 @@ def outlives_call_site(callee: Any) -> bool:
 
 
 @hidden
+def lasts_for_ever(callee: Any) -> bool:
+    """Whether a builtin function is one of a module, or a method whose class stays as it is."""
+    kind = type(callee.__self__)
+    return kind is ModuleType or (type(kind) is type and bool(kind.__flags__ & IMMUTABLE))
+
+
+@hidden
 def is_reached_by(callee: Any, start: Any, path: Sequence[str]) -> bool:
     """Whether a callee is what modules and classes hold under the names of a path, from an object on."""
     found, lasts = start, True

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.callables import PROPERTIES, joined, keywords_of, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import run_if_active
 from cassette_import.runtime.dispatch.callee_proxy import Callee
@@ -20,6 +21,11 @@ from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.failed_events import notify_errorhooks
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import accelerator
+else:
+    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
 
 _CALLS: Final = int(Events.CALLS)
 
@@ -62,6 +68,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
     """
     overloads, targets, propagation = plan.overloads, plan.targets, plan.propagation
     higher_order, as_events, getter_of = HIGHER_ORDER.by_id, callbacks.as_events, _make_getter_of(targets)
+    put = ACTIVE.set
     if propagation is not None:
         propagate, run_overload = propagation.propagate, propagation.call_overload
 
@@ -83,13 +90,14 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                 named = {**keywords_of(callee), **keywords}
                 handler = find(context, function, full, named)
                 if handler is not None:
-                    token = ACTIVE.set(hook_activation(activation, number))
+                    suspend, resume = accelerator.DISPATCH.suspending
+                    token = suspend(activation, number) if suspend else put(hook_activation(activation, number))
                     try:
                         if propagation is not None:
                             return run_overload(handler, context, function, full, named)
                         return handler(context, function, *full, **named)
                     finally:
-                        ACTIVE.reset(token)
+                        resume(token)
         if targets:
             if id(function) in higher_order:
                 callee, leading, arguments, keywords = as_events(callee, function, leading, arguments, keywords)

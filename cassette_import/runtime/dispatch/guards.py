@@ -33,10 +33,12 @@ from cassette_import.runtime.dispatch.callee_stability import (
     has_usual_hash,
     is_method_of_class,
     is_reached_by,
+    lasts_for_ever,
     outlives_call_site,
     type_with_method,
 )
 from cassette_import.runtime.dispatch.event_runner import EventRunner
+from cassette_import.runtime.dispatch.known_callees import KnownCallees
 from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly
 from cassette_import.runtime.names import NAMES, cell_attributes
 
@@ -70,6 +72,7 @@ class Guards:
         """Whether types of receivers may be looked up in sets."""
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
+        self._known: KnownCallees | None = None
 
     def provide(self, keys: Iterable[str]) -> list[str]:
         """Bind attributes that are keys of guards, which hold nothing yet; return those that are not."""
@@ -117,6 +120,8 @@ class Guards:
     def supersede(self) -> None:
         """Stop learning: another variant replaces this one, but bodies that are being executed have these guards."""
         self._is_superseded = True
+        if self._known is not None:
+            self._known.end()
         self.allow_tests(False)
         self.forget()
 
@@ -138,7 +143,8 @@ class Guards:
         guards, given_up, names = self._guards, self._given_up, calls.plan.builtin_names
         guard_of = self._guard
         targets = self.targets = calls.plan.targets_and_leaves
-        intercept_directly, intercept_with_callbacks = make_intercept_directly(calls), calls.intercept
+        known = self._known = KnownCallees(self._names.learn, given_up, targets)
+        intercept_directly, intercept_with_callbacks = make_intercept_directly(calls, known), calls.intercept
 
         @hidden
         def learn(callee: Any, key: str, receiver: Any = None, cleared: None = None) -> Any:
@@ -149,6 +155,8 @@ class Guards:
                     is_none = type(callee.__func__) is FunctionType and id(callee.__func__) not in targets
                 elif kind is BuiltinFunctionType or kind is BuiltinMethodOfClass:
                     is_none = callee.__name__ not in names
+                    if is_none and known.remember is not None and lasts_for_ever(callee):
+                        known.remember(callee, None, None)
                 else:
                     is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
                     is_none = is_bare and id(callee) not in targets
@@ -162,7 +170,7 @@ class Guards:
                 self._missed(guard, key, callee, receiver, intercept)
             return found
 
-        return learn
+        return known.begin(learn)
 
     @hidden
     def _missed(
@@ -177,6 +185,8 @@ class Guards:
         guard.misses += 1
         if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):
             self._given_up[key] = intercept
+            if self._known is not None:
+                self._known.accelerate()
 
 
 class LearningGuard:

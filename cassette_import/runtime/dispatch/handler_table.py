@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.known_calls import KnownCalls
 from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Table:
             handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
         ]
         self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
+        self._known = KnownCalls()
         self._misses: set[tuple[object, ...]] = set()
         self.untargeted = [handler for handler in self.handlers if not handler.targets]
         self._by_target: dict[int, list[Handler]] = {
@@ -56,6 +58,28 @@ class Table:
         candidates = self._by_target.get(id(function), self.untargeted)
         if not candidates:
             return None
+        is_choice = len(candidates) > 1 or candidates[0].is_typed
+        may_be_known = is_choice and not keywords and candidates is not self.untargeted
+        if may_be_known:
+            key = id(function), id(type(middle)), *[id(type(argument)) for argument in arguments]
+            known = self._known.find(key)
+            if known is not None:
+                return None if known[0] is None else known[0].call
+        chosen = self._choose(candidates, context, function, arguments, keywords, middle)
+        if may_be_known:
+            self._known.keep(key, chosen, candidates, (middle, *arguments))
+        return None if chosen is None else chosen.call
+
+    def _choose(
+        self,
+        candidates: list[Handler],
+        context: Any,
+        function: Any,
+        arguments: tuple[Any, ...],
+        keywords: Any,
+        middle: Any,
+    ) -> Handler | None:
+        """The most specific of some handlers for a call."""
         count = len(arguments)
         matching = [
             one
@@ -68,7 +92,7 @@ class Table:
             return None
         chosen = matching[0] if len(matching) == 1 else choose(matching, count)
         chosen.is_applied = True
-        return chosen.call
+        return chosen
 
     def _note_miss(self, candidates: list[Handler], count: int, keywords: Any) -> None:
         """No handler has matched a call of a target: it is noted once for each number of arguments."""

@@ -9,11 +9,17 @@ import functools
 import sys
 from collections.abc import Callable, Container
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.state import ACTIVE, hook_activation
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import accelerator
+else:
+    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
 
 
 class ShortcutTable(dict[int, Any]):
@@ -49,7 +55,8 @@ def make_single_overload_event(
     """
     fewest = handler.required
     most = sys.maxsize if handler.has_rest else len(handler.types)
-    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+    get, put = ACTIVE.get, ACTIVE.set
+    suspend, resume = accelerator.DISPATCH.suspending
 
     @hidden
     def overload(*arguments: Any) -> Any:
@@ -63,26 +70,34 @@ def make_single_overload_event(
         activation = get()
         if activation.variant is not variant or not fewest <= len(arguments) <= most:
             return event(target, *arguments)
-        known = activation.hook_activations
-        token = put(known[level] if known and level in known else hook_activation(activation, level))
+        if suspend is not None:
+            token = suspend(activation, level)
+        else:
+            known = activation.hook_activations
+            token = put(known[level] if known and level in known else hook_activation(activation, level))
         try:
             return overload(activation.contexts[level], target, *arguments)
         finally:
-            reset(token)
+            resume(token)
+
+    # A call from C to Python takes room on the stack of C. Python functions may recurse deeper than that.
+    run: Callable[..., Any] = shortcut_of_target
+    if suspend is not None and type(target) is not FunctionType:
+        run = accelerator.DISPATCH.OverloadEvent(event, variant, target, level, handler, handler.call, fewest, most)
 
     @hidden
     def shortcut(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
         if keywords:
             return event(callee, *arguments, **keywords)
         if callee is target:
-            return shortcut_of_target(*arguments)
+            return run(*arguments)
         function, *leading = split(callee)
         full = joined(leading, arguments)
         if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
             return event(callee, *arguments)
-        return shortcut_of_target(*full)
+        return run(*full)
 
-    return shortcut_of_target if of_target_itself else shortcut
+    return run if of_target_itself else shortcut
 
 
 def make_leaf_event(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:

@@ -82,7 +82,8 @@ def splitting(hook: Callable[..., Any], leading: int, count: int | None = None) 
         How many positional arguments call sites pass, the leading ones and the callee among them. There are no others.
         None if there may be any arguments.
     """
-    function, level = getattr(hook, "suspended", (hook, None))
+    is_suspended_here = type(hook) is FunctionType  # one in C suspends its context itself
+    function, level = getattr(hook, "suspended", (hook, None)) if is_suspended_here else (hook, None)
     has_count = count is not None and count <= _MOST_ARGUMENTS
     make, code = _compiled(leading, count if has_count else None, level is not None)
     run: Callable[..., Any] = make(function, level)

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hide
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.state import ACTIVE, hook_activation
 
 _MOST_ARGUMENTS: Final = 8
@@ -34,6 +35,8 @@ each number of arguments."""
 
 def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
     """`function`, which takes a context first, run while context `level` and those inside it are suspended."""
+    if DISPATCH.is_used:
+        return DISPATCH.SuspendedCall(function, level)
     run = _make(function, level, "context, /, *arguments, **keywords", "context, *arguments, **keywords")
     run.suspended = function, level  # type: ignore[attr-defined]
     return run
@@ -42,7 +45,7 @@ def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
 def with_arity(hook: Callable[..., Any], count: int) -> Callable[..., Any]:
     """A hook for call sites that pass this many positional arguments, the context among them, and no others."""
     suspended_function = getattr(hook, "suspended", None)
-    if suspended_function is None or count > _MOST_ARGUMENTS:
+    if suspended_function is None or count > _MOST_ARGUMENTS or type(hook) is not FunctionType:
         return hook
     names = ", ".join(f"argument_{number}" for number in range(count))
     function, level = suspended_function

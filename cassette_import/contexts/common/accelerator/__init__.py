@@ -1,20 +1,18 @@
 """The accelerator: an optional extension in C with hooks of ready-made contexts.
 
-Contexts work the same without it, and slower. It is not there if the package was installed without a C compiler, in a
-checkout where it was not built, and for free-threaded Python. Knows how it is loaded; must not know what its hooks do.
+Contexts work the same without it, and slower. Knows how it is loaded; must not know what its hooks do.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import os
 import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, SPLITTERS, CallableProxy, split
+from cassette_import.interpreter.extensions import VARIABLE, extension
 from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["ACCELERATOR", "VARIABLE", "Accelerator"]
-
-VARIABLE: Final = "CASSETTE_IMPORT_ACCELERATOR"
-"""The environment variable: with ``0``, the accelerator is not used."""
 
 _OTHER_CARRIERS: Final = (type("".__str__), functools.partial, staticmethod, CallableProxy)
 """The further types of callables that carry a function, see `callables.split`."""
@@ -71,24 +66,12 @@ class Accelerator:
     end_call: Callable[..., None]
 
     def __init__(self) -> None:
-        self.reason = self._load()
+        found = extension(f"{__name__}._accelerator", "TreeLines")
+        self.reason = found if isinstance(found, str) else self.use(found)
         self.is_used = not self.reason
-
-    def _load(self) -> str:
-        """Import and check the extension; return why it cannot be used, or an empty text."""
-        if os.environ.get(VARIABLE) == "0":
-            return f"{VARIABLE}=0 is set"
-        try:
-            return self.use(importlib.import_module(f"{__name__}._accelerator"))
-        except ModuleNotFoundError:
-            return "it is not built; pip builds it where there are a C compiler and Python's headers"
-        except ImportError as error:
-            return str(error)
 
     def use(self, module: ModuleType) -> str:
         """Take the types of the extension; return why it cannot be used, or an empty text."""
-        if not hasattr(module, "TreeLines"):
-            return "it was built from the sources of an earlier version; build it again"
         before, usual, after = module.clock(), time.perf_counter(), module.clock()
         if not before <= usual <= after:
             return "its clock is not that of time.perf_counter"

@@ -1,0 +1,67 @@
+"""The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads.
+
+Dispatch works the same without it, and slower. Knows how the extension is loaded, and what it needs to know of
+activations; must not know events.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from cassette_import.interpreter.extensions import extension
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cassette_import.runtime.dispatch.accelerator._dispatch import Learn, OverloadEvent, SuspendedCall, Suspension
+
+__all__ = ["DISPATCH", "AcceleratedDispatch"]
+
+
+class AcceleratedDispatch:
+    """The extension, and why it is not used.
+
+    Attributes
+    ----------
+    is_used:
+        Whether hooks and overloads that are bound from now on use it, see `choose`.
+    suspending:
+        `suspend(activation, level)`, or None if it is not used; and what takes its result, or else the token of the
+        context variable.
+    reason:
+        Why it is not used; empty if it is.
+    switches_variables:
+        Whether it found out how to switch the variables of a context as a whole; if not, it is less quick.
+    """
+
+    is_used: bool
+    suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
+    Learn: type[Learn]
+    OverloadEvent: type[OverloadEvent]
+    SuspendedCall: type[SuspendedCall]
+    suspend: Callable[[Activation, int], Suspension]
+    resume: Callable[[Suspension], None]
+
+    def __init__(self) -> None:
+        self.switches_variables = False
+        found = extension(f"{__name__}._dispatch", "Learn")
+        self.reason = found if isinstance(found, str) else self.use(found)
+        self.choose(not self.reason)
+
+    def use(self, module: ModuleType) -> str:
+        """Take the contents of the extension; return why it cannot be used, or an empty text."""
+        self.switches_variables = module.configure(ACTIVE, Activation, hook_activation)
+        self.OverloadEvent, self.SuspendedCall = module.OverloadEvent, module.SuspendedCall
+        self.Learn = module.Learn
+        self.suspend, self.resume = module.suspend, module.resume
+        return ""
+
+    def choose(self, is_used: bool) -> None:
+        """Set whether the extension is used, which is there if it is."""
+        self.is_used = is_used
+        self.suspending = (self.suspend, self.resume) if is_used else (None, ACTIVE.reset)
+
+
+DISPATCH: Final = AcceleratedDispatch()
