@@ -31,7 +31,7 @@ from cassette_import.runtime.dispatch.bound_hooks import (
     ignores_arguments,
     no_hook,
     overload_finder,
-    single_overloads,
+    overloads_of_one_context,
 )
 from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
 from cassette_import.runtime.dispatch.event_runner import EventRunner, event_of
@@ -131,6 +131,7 @@ class StackVariant:
             targets[id(getattr)] = overload_targets[id(getattr)] = getattr  # reading the attribute is calling it
         takes_everything = any(level.takes_all(kind) for level in levels)
         tables = [level.tables for level in levels]
+        single, typed = ({}, {}) if self.tagging else overloads_of_one_context(tables, takes_everything)
         return EventPlan(
             kind,
             [level.bound(kind) for level in levels],
@@ -138,7 +139,8 @@ class StackVariant:
             overloads_everything=any(level.overloads_all(kind) for level in levels),
             targets=targets,
             overload_targets=overload_targets,
-            single_overloads={} if self.tagging else single_overloads(tables, takes_everything),
+            single_overloads=single,
+            typed_overloads=typed,
             propagation=propagation() if self.tagging else None,  # runs a call that no overload takes
             only_targets=kind is Events.CALLS and not any(level.sees_all(kind) for level in levels),
         )

@@ -1,4 +1,4 @@
-"""The accelerator for tests: the one that is installed, or else one that is built for the tests."""
+"""The accelerators for tests: those that are installed, or else some that are built for the tests."""
 
 import contextlib
 import functools
@@ -11,30 +11,39 @@ from pathlib import Path
 
 import pytest
 
-from cassette_import.contexts.common.accelerator import ACCELERATOR, VARIABLE
+from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.interpreter.extensions import VARIABLE
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from helpers.command_line import PROJECT
 
-_NAME = "cassette_import.contexts.common.accelerator._accelerator"
+
+def problem():
+    """Why contexts cannot use the accelerator in this process; empty if they can."""
+    return _problem(ACCELERATOR, "cassette_import.contexts.common.accelerator", "_accelerator")
+
+
+def problem_of_dispatch():
+    """Why dispatch cannot use its accelerator in this process; empty if it can."""
+    return _problem(DISPATCH, "cassette_import.runtime.dispatch.accelerator", "_dispatch")
 
 
 @functools.cache
-def problem():
-    """Why contexts cannot use the accelerator in this process; empty if they can."""
-    if not ACCELERATOR.reason or ACCELERATOR.reason.startswith(VARIABLE):
-        return ACCELERATOR.reason
+def _problem(accelerator, package, name):
+    if not accelerator.reason or accelerator.reason.startswith(VARIABLE):
+        return accelerator.reason
     if not (PROJECT / "pyproject.toml").exists():
-        return ACCELERATOR.reason
+        return accelerator.reason
     folder = Path(tempfile.mkdtemp(prefix="accelerator"))
     into = [f"--build-lib={folder}", f"--build-temp={folder / 'made'}"]
     command = [sys.executable, "-c", "import setuptools; setuptools.setup()", "-q", "build_ext", *into]
     built = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
-    files = [*folder.rglob(f"_accelerator{EXTENSION_SUFFIXES[0]}")]
+    files = [*folder.rglob(f"{name}{EXTENSION_SUFFIXES[0]}")]
     if not files:
         return f"it could not be built: {built.stderr[-300:]}"
-    spec = importlib.util.spec_from_file_location(_NAME, files[0])
+    spec = importlib.util.spec_from_file_location(f"{package}.{name}", files[0])
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return ACCELERATOR.use(module)
+    return accelerator.use(module)
 
 
 @contextlib.contextmanager
@@ -47,3 +56,16 @@ def ways(way, monkeypatch):
     if not in_c:
         monkeypatch.setenv(VARIABLE, "0")
     yield
+
+
+@contextlib.contextmanager
+def ways_of_dispatch(way):
+    """Have hooks that are bound in the block run ``in C`` or ``in Python``; skip the test if C is not possible."""
+    in_c, was_used = way == "in C", DISPATCH.is_used
+    if in_c and problem_of_dispatch():
+        pytest.skip(problem_of_dispatch())
+    DISPATCH.choose(in_c)
+    try:
+        yield
+    finally:
+        DISPATCH.choose(was_used)

@@ -30,8 +30,10 @@ def list_modules(given: argparse.Namespace) -> int:
     """
     from cassette_import.contexts.common.accelerator import ACCELERATOR
     from cassette_import.importing.doctor import NoSuchPackage, diagnose, format_lines
+    from cassette_import.runtime.dispatch.accelerator import DISPATCH
 
-    own = f"accelerator: {f'not used: {ACCELERATOR.reason}' if ACCELERATOR.reason else 'used'}"
+    reason = ACCELERATOR.reason or DISPATCH.reason
+    own = f"accelerator: {f'not used: {reason}' if reason else 'used'}"
     if given.package is None:
         return print_lines([own])
     try:

@@ -134,19 +134,30 @@ def overload_finder(table: Table, wants_kind: bool) -> Callable[..., _Hook | Non
     return choose
 
 
-def single_overloads(tables: list[dict[str, Table]], takes_everything: bool) -> dict[int, tuple[int, Any]]:
-    """The targets that have one overload of one context, and no hooks: its level and handler, by identity."""
-    found: dict[int, tuple[int, Any]] = {}
+_ByTarget = dict[int, tuple[int, Any]]
+
+
+def overloads_of_one_context(tables: list[dict[str, Table]], takes_everything: bool) -> tuple[_ByTarget, _ByTarget]:
+    """The targets that have overloads of one context, and no hooks, by identity.
+
+    Returns
+    -------
+    For those with one overload for arguments of any type, its level and handler; for the others, level and table.
+    """
+    single: _ByTarget = {}
+    typed: _ByTarget = {}
     if takes_everything or any(table.untargeted or table.method for own in tables for table in own.values()):
-        return found
+        return single, typed
     hooked = {key for own in tables for kind, table in own.items() if kind != "overdub" for key in table.targets}
     for level, own in enumerate(tables):
         for key, target in own["overdub"].targets.items():
-            handler = own["overdub"].only_handler(target)
-            count = sum(key in other["overdub"].targets for other in tables)
-            if handler is not None and key not in hooked and count == 1:
-                found[key] = level, handler
-    return found
+            if key not in hooked and sum(key in other["overdub"].targets for other in tables) == 1:
+                handler = own["overdub"].only_handler(target)
+                if handler is not None:
+                    single[key] = level, handler
+                else:
+                    typed[key] = level, own["overdub"]
+    return single, typed
 
 
 def target_events(tables: Iterable[Table], primitives: set[str]) -> Events:

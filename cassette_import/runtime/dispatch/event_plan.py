@@ -50,6 +50,8 @@ class EventPlan:
         Those of the overloads alone.
     single_overloads:
         The targets with one overload and nothing else: the number of its context, and its handler.
+    typed_overloads:
+        Other targets with overloads of one context and nothing else: its number, and its table.
     propagation:
         What calls a callee where values may be tagged; else None.
     only_targets:
@@ -65,6 +67,7 @@ class EventPlan:
         targets: dict[int, Any],
         overload_targets: dict[int, Any],
         single_overloads: dict[int, tuple[int, Any]],
+        typed_overloads: dict[int, tuple[int, Any]] | None = None,
         propagation: Any = None,
         only_targets: bool = False,
     ) -> None:
@@ -75,6 +78,7 @@ class EventPlan:
         self.targets = targets
         self.overload_targets = overload_targets
         self.single_overloads = single_overloads
+        self.typed_overloads = typed_overloads or {}
         self.propagation = propagation
         self.only_targets = only_targets
 

@@ -8,6 +8,7 @@ Knows event plans and the makers of these functions; must not know source or how
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any, Final
@@ -29,6 +30,7 @@ from cassette_import.runtime.dispatch.shortcut_events import (
     ShortcutTable,
     make_leaf_event,
     make_single_overload_event,
+    make_typed_overload_event,
 )
 
 _CALLED_BY_IDENTITY: Final = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
@@ -74,22 +76,28 @@ class EventRunner:
             self.event = make_accelerated_event(accelerated, int(plan.kind), variant)
         callbacks.event = self.event
         self.with_overloads = make_with_overloads(plan, self.call)
-        by_identity = {key for key in plan.single_overloads if type(plan.targets[key]) in _CALLED_BY_IDENTITY}
-        self.shortcuts = ShortcutTable(by_identity, self._single_overload_event(of_target_itself=True))
+        by_identity = {
+            key
+            for key in (*plan.single_overloads, *plan.typed_overloads)
+            if type(plan.targets[key]) in _CALLED_BY_IDENTITY
+        }
+        self.shortcuts = ShortcutTable(by_identity, self._overload_event_of_target)
         self.leaf_events: tuple[Callable[..., Any], ...] = ()
         self.intercept = self._make_intercept(HIGHER_ORDER.by_id)
         self.intercept_positional = self._make_intercept(HIGHER_ORDER.positional)
 
-    def _single_overload_event(self, of_target_itself: bool) -> Callable[[int], Callable[..., Any]]:
-        """What makes the event of a target with a single overload, for its identity."""
+    def _single_overload_event(self, key: int, of_target_itself: bool) -> Callable[..., Any]:
+        """The event of the target with this identity, which has a single overload."""
+        target, found = self.plan.targets[key], self.plan.single_overloads[key]
+        return make_single_overload_event(self.event, self._variant, target, *found, of_target_itself=of_target_itself)
 
-        def make(key: int) -> Callable[..., Any]:
-            target, found = self.plan.targets[key], self.plan.single_overloads[key]
-            return make_single_overload_event(
-                self.event, self._variant, target, *found, of_target_itself=of_target_itself
-            )
-
-        return make
+    def _overload_event_of_target(self, key: int) -> Callable[..., Any]:
+        """What calls of the target itself run, which has overloads of one context."""
+        if key in self.plan.single_overloads:
+            return self._single_overload_event(key, of_target_itself=True)
+        return make_typed_overload_event(
+            self.event, self._variant, self.plan.targets[key], *self.plan.typed_overloads[key]
+        )
 
     def _make_intercept(self, leaves: dict[int, Any]) -> Callable[[Any], Any]:
         """`intercept` for call sites that may hand callbacks on to these higher-order leaves."""
@@ -97,7 +105,7 @@ class EventRunner:
         if not (plan.targets and plan.is_call):
             leaves = by_keyword = {}
         shortcuts = ShortcutTable(
-            plan.single_overloads, self._single_overload_event(of_target_itself=False), self.event
+            plan.single_overloads, functools.partial(self._single_overload_event, of_target_itself=False), self.event
         )
         if plan.propagation is None:
             leaf_event = make_leaf_event(self.event, {**leaves, **plan.targets})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.dispatch.hook_points import HookPoint
-from cassette_import.runtime.dispatch.known_calls import KnownCalls
+from cassette_import.runtime.dispatch.known_calls import KnownCalls, depends_on_types
 from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
 
 if TYPE_CHECKING:
@@ -100,6 +100,11 @@ class Table:
         if call not in self._misses:
             self._misses.add(call)
             unfitting_handlers.note_miss(candidates, count, keywords)
+
+    def depends_on_types(self, target: Any, arguments: tuple[Any, ...]) -> bool:
+        """Whether calls of a target with arguments of the same exact types have the same handler, whatever happens."""
+        candidates = self._by_target.get(id(target), self.untargeted)
+        return depends_on_types(candidates, map(type, arguments), of_abstract_classes=False)
 
     def only_handler(self, target: Any) -> Handler | None:
         """The handler of a target, if there is only one, and it takes arguments of any type."""

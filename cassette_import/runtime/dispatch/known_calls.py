@@ -22,6 +22,7 @@ from cassette_import.runtime.dispatch.overload_resolution import Handler
 _MOST: Final = 1000
 """The most calls that are kept; a program may have many combinations of types."""
 _USUAL_METACLASSES: Final = frozenset(map(id, (type, abc.ABCMeta)))
+_CONCRETE: Final = frozenset((id(type),))
 _CLASS_OF_INSTANCES: Final = object.__dict__["__class__"]
 
 Key = tuple[int, ...]
@@ -48,19 +49,31 @@ class KnownCalls:
     def keep(self, key: Key, handler: Handler | None, candidates: Iterable[Handler], values: Sequence[Any]) -> None:
         """Keep what was chosen among some candidates for a call with these values, if that depends on types alone."""
         types = tuple(map(type, values))
-        if (
-            len(self._found) < _MOST
-            and all(_has_exact_types(candidate) for candidate in candidates)
-            and all(map(_is_exact, types))
-        ):
+        if len(self._found) < _MOST and depends_on_types(candidates, types):
             self._found[key] = handler, types
 
 
-def _has_exact_types(handler: Handler) -> bool:
+def depends_on_types(candidates: Iterable[Handler], types: Iterable[type], of_abstract_classes: bool = True) -> bool:
+    """Whether the exact types of the arguments decide which of some handlers is chosen.
+
+    Parameters
+    ----------
+    candidates:
+        The handlers.
+    types:
+        The types of the arguments.
+    of_abstract_classes:
+        Whether handlers may have abstract classes in their annotations, for which classes can be registered later.
+    """
+    metaclasses = _USUAL_METACLASSES if of_abstract_classes else _CONCRETE
+    return all(_has_exact_types(candidate, metaclasses) for candidate in candidates) and all(map(_is_exact, types))
+
+
+def _has_exact_types(handler: Handler, metaclasses: frozenset[int]) -> bool:
     """Whether the classes in the annotations of a handler say of each value by its type whether it is an instance."""
     of_arguments = (*handler.types, handler.rest_types, handler.middle_types, handler.function_types)
     return handler.metadata_types is None and all(
-        id(type(admitted)) in _USUAL_METACLASSES for types in of_arguments if types is not None for admitted in types
+        id(type(admitted)) in metaclasses for types in of_arguments if types is not None for admitted in types
     )
 
 

@@ -1,6 +1,6 @@
-"""Shortcuts for events at which little can happen: a target with a single overload, and higher-order leaves.
+"""Shortcuts for events at which little can happen: targets with overloads of one context, and higher-order leaves.
 
-Knows callables, targets and single overloads; must not know how hooks are chosen, or call sites.
+Knows callables, targets and the overloads of one context; must not know how hooks are chosen, or call sites.
 """
 
 from __future__ import annotations
@@ -9,17 +9,24 @@ import functools
 import sys
 from collections.abc import Callable, Container
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
+from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.state import ACTIVE, hook_activation
 
 if TYPE_CHECKING:
     from cassette_import.runtime.dispatch import accelerator
 else:
     (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
+
+
+NEVER, SAME_TYPES, SAME_COUNT = range(3)
+"""For which further calls of a target an overload is the same: for none, for those with arguments of the same types, or
+for those with as many arguments."""
+_NO_KEYWORDS: Final[dict[str, Any]] = {}
 
 
 class ShortcutTable(dict[int, Any]):
@@ -80,10 +87,13 @@ def make_single_overload_event(
         finally:
             resume(token)
 
-    # A call from C to Python takes room on the stack of C. Python functions may recurse deeper than that.
-    run: Callable[..., Any] = shortcut_of_target
-    if suspend is not None and type(target) is not FunctionType:
-        run = accelerator.DISPATCH.OverloadEvent(event, variant, target, level, handler, handler.call, fewest, most)
+    def choose(context: Any, arguments: tuple[Any, ...]) -> tuple[Any, int]:
+        if not fewest <= len(arguments) <= most:
+            return None, NEVER
+        handler.is_applied = True
+        return handler.call, SAME_COUNT
+
+    run = _in_c(event, variant, target, level, choose) or shortcut_of_target
 
     @hidden
     def shortcut(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -98,6 +108,55 @@ def make_single_overload_event(
         return run(*full)
 
     return run if of_target_itself else shortcut
+
+
+def make_typed_overload_event(
+    event: Callable[..., Any], variant: Any, target: Any, level: int, table: Table
+) -> Callable[..., Any]:
+    """The event of a target that has overloads of one context, and no hooks.
+
+    It is `shortcut(…)`, for calls of the target itself with positional arguments only. Calls that fit no overload run
+    the whole `event`.
+    """
+    get, put, find = ACTIVE.get, ACTIVE.set, table.find
+    suspend, resume = accelerator.DISPATCH.suspending
+
+    @hidden
+    def shortcut_of_target(*arguments: Any) -> Any:
+        activation = get()
+        if activation.variant is not variant:
+            return event(target, *arguments)
+        context = activation.contexts[level]
+        overload = find(context, target, arguments, _NO_KEYWORDS)
+        if overload is None:
+            return event(target, *arguments)
+        token = suspend(activation, level) if suspend else put(hook_activation(activation, level))
+        try:
+            return overload(context, target, *arguments)
+        finally:
+            resume(token)
+
+    def choose(context: Any, arguments: tuple[Any, ...]) -> tuple[Any, int]:
+        overload = find(context, target, arguments, _NO_KEYWORDS)
+        return overload, SAME_TYPES if table.depends_on_types(target, arguments) else NEVER
+
+    return _in_c(event, variant, target, level, choose) or shortcut_of_target
+
+
+def _in_c(
+    event: Callable[..., Any],
+    variant: Any,
+    target: Any,
+    level: int,
+    choose: Callable[[Any, tuple[Any, ...]], tuple[Any, int]],
+) -> Callable[..., Any] | None:
+    """The event in C, which chooses the overload; None if it has to be in Python.
+
+    A call from C to Python takes room on the stack of C. Python functions may recurse deeper than that.
+    """
+    if not accelerator.DISPATCH.is_used or type(target) is FunctionType:
+        return None
+    return accelerator.DISPATCH.OverloadEvent(event, variant, target, level, choose)
 
 
 def make_leaf_event(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, SPLITTERS, CallableProxy, split
-from cassette_import.interpreter.extensions import VARIABLE, extension
+from cassette_import.interpreter.extensions import extension
 from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         TypeRecorder,
     )
 
-__all__ = ["ACCELERATOR", "VARIABLE", "Accelerator"]
+__all__ = ["ACCELERATOR", "Accelerator"]
 
 _OTHER_CARRIERS: Final = (type("".__str__), functools.partial, staticmethod, CallableProxy)
 """The further types of callables that carry a function, see `callables.split`."""

@@ -15,7 +15,13 @@ from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cassette_import.runtime.dispatch.accelerator._dispatch import Learn, OverloadEvent, SuspendedCall, Suspension
+    from cassette_import.runtime.dispatch.accelerator._dispatch import (
+        Learn,
+        OverloadEvent,
+        SplittingCall,
+        SuspendedCall,
+        Suspension,
+    )
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
@@ -40,13 +46,14 @@ class AcceleratedDispatch:
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
     Learn: type[Learn]
     OverloadEvent: type[OverloadEvent]
+    SplittingCall: type[SplittingCall]
     SuspendedCall: type[SuspendedCall]
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
 
     def __init__(self) -> None:
         self.switches_variables = False
-        found = extension(f"{__name__}._dispatch", "Learn")
+        found = extension(f"{__name__}._dispatch", "SplittingCall")
         self.reason = found if isinstance(found, str) else self.use(found)
         self.choose(not self.reason)
 
@@ -54,7 +61,7 @@ class AcceleratedDispatch:
         """Take the contents of the extension; return why it cannot be used, or an empty text."""
         self.switches_variables = module.configure(ACTIVE, Activation, hook_activation)
         self.OverloadEvent, self.SuspendedCall = module.OverloadEvent, module.SuspendedCall
-        self.Learn = module.Learn
+        self.Learn, self.SplittingCall = module.Learn, module.SplittingCall
         self.suspend, self.resume = module.suspend, module.resume
         return ""
 

@@ -28,10 +28,7 @@ class OverloadEvent:
         variant: object,
         target: Any,
         level: int,
-        handler: object,
-        overload: Callable[..., Any],
-        fewest: int,
-        most: int,
+        choose: Callable[[Any, tuple[Any, ...]], tuple[Callable[..., Any] | None, int]],
         /,
     ) -> None: ...
     def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
@@ -45,3 +42,7 @@ class Learn:
         self, callee: Any, event: Callable[..., Any] | None, binds: Literal["receiver", "callee"] | None, /
     ) -> None: ...
     def forget(self) -> None: ...
+
+class SplittingCall:
+    def __init__(self, hook: Callable[..., Any], slowly: Callable[..., Any], leading: int, /) -> None: ...
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

@@ -27,15 +27,23 @@ typedef struct {
     PyObject *forget;    /* the callback */
 } KnownSwitch;
 
+#define KNOWN_METHODS 256 /* a power of two */
+
+typedef struct {
+    PyMethodDef *definition; /* NULL: the entry is empty */
+    PyTypeObject *owner;     /* the type of receivers */
+    PyObject *function;      /* the function that hooks get */
+} KnownMethod;
+
 typedef struct {
     PyObject *active;          /* the context variable `ACTIVE` */
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
-        *learn_type;
+        *learn_type, *splitting_call_type;
     Py_ssize_t of_contexts, of_hook_activations, of_variant; /* the offsets of slots of activations */
     Py_ssize_t of_variables; /* the offset of the variables of a context; 0: it is not known */
-    PyObject *is_applied;    /* the word "is_applied" */
     KnownSwitch known[KNOWN_SWITCHES];
+    KnownMethod methods[KNOWN_METHODS];
 } State;
 
 typedef struct {
@@ -68,12 +76,18 @@ PyObject *resume(PyObject *module, PyObject *suspension);
 
 extern PyType_Spec suspended_call_spec;
 
-/* ---- overload_event.c: the event of a target with one overload */
+/* ---- overload_event.c: the event of a target with overloads of one context */
 
 extern PyType_Spec overload_event_spec;
 
 /* ---- learning.c: what a call site calls whose guard does not hold */
 
 extern PyType_Spec learn_spec;
+
+/* ---- splitting.c: a hook that gets the function and the receiver of a bound method */
+
+extern PyType_Spec splitting_call_spec;
+int traverse_known_methods(State *state, visitproc visit, void *arg);
+void clear_known_methods(State *state);
 
 #endif

@@ -69,7 +69,7 @@ execute(PyObject *module)
         (state->suspended_call_type = add_type(module, &suspended_call_spec)) == NULL ||
         (state->overload_event_type = add_type(module, &overload_event_spec)) == NULL ||
         (state->learn_type = add_type(module, &learn_spec)) == NULL ||
-        (state->is_applied = PyUnicode_InternFromString("is_applied")) == NULL) {
+        (state->splitting_call_type = add_type(module, &splitting_call_spec)) == NULL) {
         return -1;
     }
     return add_known_switches(state);
@@ -86,7 +86,9 @@ traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->suspended_call_type);
     Py_VISIT(state->overload_event_type);
     Py_VISIT(state->learn_type);
-    return traverse_known_switches(state, visit, arg);
+    Py_VISIT(state->splitting_call_type);
+    int result = traverse_known_methods(state, visit, arg);
+    return result != 0 ? result : traverse_known_switches(state, visit, arg);
 }
 
 static int
@@ -94,6 +96,7 @@ clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     clear_known_switches(state);
+    clear_known_methods(state);
     Py_CLEAR(state->active);
     Py_CLEAR(state->hook_activation);
     Py_CLEAR(state->activation_type);
@@ -101,7 +104,7 @@ clear(PyObject *module)
     Py_CLEAR(state->suspended_call_type);
     Py_CLEAR(state->overload_event_type);
     Py_CLEAR(state->learn_type);
-    Py_CLEAR(state->is_applied);
+    Py_CLEAR(state->splitting_call_type);
     return 0;
 }
 

@@ -1,54 +1,128 @@
-/* Overload events: the event of a target that has one overload and no hooks.
+/* Overload events: the event of a target that has overloads of one context and no hooks.
 
-   It does what `shortcut_events.make_single_overload_event` does in Python for calls of the target itself. Knows
-   suspensions; must not know how overloads are chosen, or call sites. */
+   It does what `shortcut_events` does in Python for calls of the target itself, and keeps which overload was chosen for
+   the types of arguments. Knows suspensions; must not know how overloads are chosen, or call sites. */
 
 #include "dispatch.h"
 
 #define FEW 8
+#define KNOWN_CALLS 8
+#define KNOWN_TYPES 4
+
+enum { NEVER, SAME_TYPES, SAME_COUNT }; /* for which further calls an overload holds: see `shortcut_events` */
+
+typedef struct {
+    PyObject *overload;                 /* NULL: the entry is empty */
+    PyTypeObject *types[KNOWN_TYPES];   /* of the arguments; NULL: any types */
+    Py_ssize_t count;
+} KnownCall;
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     State *state;
     PyObject *module; /* it keeps the state */
-    PyObject *event, *variant, *target, *overload;
-    PyObject *handler; /* what has to be told of the first call; NULL after it */
-    Py_ssize_t level, fewest, most;
+    PyObject *event, *variant, *target, *choose;
+    Py_ssize_t level;
+    int next; /* the entry that is filled next */
+    KnownCall known[KNOWN_CALLS];
 } OverloadEvent;
 
-/* The whole event, for calls that do not fit the overload. `values` has room for the target, and then the arguments. */
-static PyObject *
-run_event(OverloadEvent *self, PyObject **values, Py_ssize_t count, PyObject *names)
+static void
+drop(KnownCall *known)
 {
-    values[0] = self->target;
-    return PyObject_Vectorcall(self->event, values, (size_t)count + 1, names);
+    KnownCall old = *known;
+    memset(known, 0, sizeof(KnownCall));
+    Py_XDECREF(old.overload);
+    for (int number = 0; number < KNOWN_TYPES; number++) {
+        Py_XDECREF(old.types[number]);
+    }
 }
 
+static int
+has_types(KnownCall *known, PyObject *const *arguments)
+{
+    for (Py_ssize_t number = 0; number < KNOWN_TYPES && known->types[number] != NULL; number++) {
+        if (known->types[number] != Py_TYPE(arguments[number])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void
+keep(OverloadEvent *self, PyObject *overload, PyObject *const *arguments, Py_ssize_t count, long holds)
+{
+    if (holds == NEVER || (holds == SAME_TYPES && count > KNOWN_TYPES)) {
+        return;
+    }
+    KnownCall *known = &self->known[self->next++ % KNOWN_CALLS];
+    drop(known);
+    known->overload = Py_NewRef(overload);
+    known->count = count;
+    for (Py_ssize_t number = 0; holds == SAME_TYPES && number < count; number++) {
+        known->types[number] = (PyTypeObject *)Py_NewRef(Py_TYPE(arguments[number]));
+    }
+}
+
+/* The overload for a call, a new reference. None: the whole event has to decide. NULL: an exception. */
+static PyObject *
+overload_of(OverloadEvent *self, PyObject *context, PyObject *const *arguments, Py_ssize_t count)
+{
+    for (int number = 0; number < KNOWN_CALLS; number++) {
+        KnownCall *known = &self->known[number];
+        if (known->overload != NULL && known->count == count && has_types(known, arguments)) {
+            return Py_NewRef(known->overload);
+        }
+    }
+    PyObject *given = PyTuple_New(count), *overload;
+    if (given == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t number = 0; number < count; number++) {
+        PyTuple_SET_ITEM(given, number, Py_NewRef(arguments[number]));
+    }
+    PyObject *chosen = PyObject_CallFunctionObjArgs(self->choose, context, given, NULL);
+    Py_DECREF(given);
+    long holds;
+    if (chosen == NULL || !PyArg_ParseTuple(chosen, "Ol", &overload, &holds)) {
+        Py_XDECREF(chosen);
+        return NULL;
+    }
+    Py_INCREF(overload);
+    Py_DECREF(chosen);
+    if (overload != Py_None) {
+        keep(self, overload, arguments, count, holds);
+    }
+    return overload;
+}
+
+/* Run the overload for a call. `values` has room for two, and then the arguments. */
 static PyObject *
 run_overload(OverloadEvent *self, PyObject *activation, PyObject **values, Py_ssize_t count)
 {
-    PyObject *contexts = SLOT(activation, self->state->of_contexts);
+    PyObject *contexts = SLOT(activation, self->state->of_contexts), *result = NULL;
     if (contexts == NULL || !PyTuple_Check(contexts) || PyTuple_GET_SIZE(contexts) <= self->level) {
         PyErr_SetString(PyExc_TypeError, "the activation has no such context");
         return NULL;
     }
-    if (self->handler != NULL) {
-        if (PyObject_SetAttr(self->handler, self->state->is_applied, Py_True) < 0) {
-            return NULL;
-        }
-        Py_CLEAR(self->handler);
-    }
+    PyObject *context = Py_NewRef(PyTuple_GET_ITEM(contexts, self->level));
+    PyObject *overload = overload_of(self, context, values + 2, count);
     Switch made;
-    values[0] = PyTuple_GET_ITEM(contexts, self->level); /* the activation keeps it alive, and `made` the activation */
-    values[1] = self->target;
-    if (begin_suspension(self->state, activation, self->level, &made) < 0) {
-        return NULL;
+    if (overload == Py_None) {
+        values[1] = self->target;
+        result = PyObject_Vectorcall(self->event, values + 1, (size_t)count + 1, NULL);
     }
-    PyObject *result = PyObject_Vectorcall(self->overload, values, (size_t)count + 2, NULL);
-    if (end_suspension(self->state, &made) < 0) {
-        Py_CLEAR(result);
+    else if (overload != NULL && begin_suspension(self->state, activation, self->level, &made) == 0) {
+        values[0] = context;
+        values[1] = self->target;
+        result = PyObject_Vectorcall(overload, values, (size_t)count + 2, NULL);
+        if (end_suspension(self->state, &made) < 0) {
+            Py_CLEAR(result);
+        }
     }
+    Py_XDECREF(overload);
+    Py_DECREF(context);
     return result;
 }
 
@@ -64,12 +138,12 @@ call(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *n
     memcpy(values + 2, arguments, (size_t)(count + named) * sizeof(PyObject *));
     PyObject *activation = active_here(self->state);
     if (activation != NULL) {
-        int fits = named == 0 && self->fewest <= count && count <= self->most;
-        if (fits && SLOT(activation, self->state->of_variant) == self->variant) {
+        if (named == 0 && SLOT(activation, self->state->of_variant) == self->variant) {
             result = run_overload(self, activation, values, count);
         }
         else {
-            result = run_event(self, values + 1, count, names);
+            values[1] = self->target;
+            result = PyObject_Vectorcall(self->event, values + 1, (size_t)count + 1, names);
         }
         Py_DECREF(activation);
     }
@@ -79,15 +153,15 @@ call(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *n
     return result;
 }
 
-/* OverloadEvent(event, variant, target, level, handler, overload, fewest, most) */
+/* OverloadEvent(event, variant, target, level, choose) */
 static PyObject *
 new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *event, *variant, *target, *handler, *overload;
-    Py_ssize_t level, fewest, most;
+    PyObject *event, *variant, *target, *choose;
+    Py_ssize_t level;
     PyObject *module = PyType_GetModule(type);
-    if (module == NULL || !PyArg_ParseTuple(arguments, "OOOnOOnn:OverloadEvent", &event, &variant, &target, &level,
-                                            &handler, &overload, &fewest, &most)) {
+    if (module == NULL ||
+        !PyArg_ParseTuple(arguments, "OOOnO:OverloadEvent", &event, &variant, &target, &level, &choose)) {
         return NULL;
     }
     OverloadEvent *self = (OverloadEvent *)type->tp_alloc(type, 0);
@@ -100,11 +174,8 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     self->event = Py_NewRef(event);
     self->variant = Py_NewRef(variant);
     self->target = Py_NewRef(target);
-    self->handler = Py_NewRef(handler);
-    self->overload = Py_NewRef(overload);
+    self->choose = Py_NewRef(choose);
     self->level = level;
-    self->fewest = fewest;
-    self->most = most;
     return (PyObject *)self;
 }
 
@@ -116,8 +187,13 @@ traverse(OverloadEvent *self, visitproc visit, void *arg)
     Py_VISIT(self->event);
     Py_VISIT(self->variant);
     Py_VISIT(self->target);
-    Py_VISIT(self->handler);
-    Py_VISIT(self->overload);
+    Py_VISIT(self->choose);
+    for (int number = 0; number < KNOWN_CALLS; number++) {
+        Py_VISIT(self->known[number].overload);
+        for (int place = 0; place < KNOWN_TYPES; place++) {
+            Py_VISIT(self->known[number].types[place]);
+        }
+    }
     return 0;
 }
 
@@ -127,8 +203,10 @@ clear(OverloadEvent *self)
     Py_CLEAR(self->event);
     Py_CLEAR(self->variant);
     Py_CLEAR(self->target);
-    Py_CLEAR(self->handler);
-    Py_CLEAR(self->overload);
+    Py_CLEAR(self->choose);
+    for (int number = 0; number < KNOWN_CALLS; number++) {
+        drop(&self->known[number]);
+    }
     return 0;
 }
 
