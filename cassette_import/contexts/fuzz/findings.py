@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from types import CodeType, TracebackType
 from typing import Any, Final
 
+from cassette_import.contexts.fuzz.inputs import is_huge
+from cassette_import.contexts.fuzz.later_results import LaterResult
 from cassette_import.contexts.fuzz.running import TooSlow
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
 __all__ = ["Finding", "Key", "finding_key", "importable", "test_source"]
 
-Key = tuple[type, str, str, int]
-"""What makes two exceptions the same finding: the type, and the file, function and line."""
+Key = tuple[str, str, str, str, int]
+"""What makes two exceptions the same finding: the module and name of the type, and the file, function and line."""
 
 _WHERE_IT_TURNS: Final = 60
 """So many of the innermost frames of a recursion tell which functions call each other."""
@@ -56,10 +58,13 @@ class Finding:
     executions: int = 0
 
     def __str__(self) -> str:
-        text = repr(self.input)
+        try:
+            text = repr(self.input)
+        except ValueError:  # it has an integer with too many digits
+            text = _literal(self.input)
         shown = text if len(text) <= 200 else f"{text[:200]}…"
-        message = str(self.exception).splitlines()[:1]
-        error = ": ".join([type(self.exception).__name__, *message])
+        message = _message(self.exception)
+        error = type(self.exception).__name__ + (f": {message}" if message else "")
         return f"{error}\n  at {self.callsite}\n  for {shown}"
 
     @property
@@ -92,7 +97,8 @@ def finding_key(error: BaseException, is_covered: Callable[[str], bool]) -> tupl
     code, instruction, line, names = own[-1]
     site = _site(code, instruction, line, names)
     number = code.co_firstlineno if isinstance(error, (RecursionError, TooSlow)) else line
-    return (type(error), code.co_filename, code.co_qualname, number), site
+    kind = type(error)  # by its name: the function may make the class anew for each exception
+    return (kind.__module__, kind.__qualname__, code.co_filename, code.co_qualname, number), site
 
 
 def _chain(error: BaseException) -> list[TracebackType]:
@@ -130,7 +136,7 @@ def importable(f: Any) -> tuple[str, str] | None:
     return (module, path) if found == f else None  # another object may have the name by now; methods are made anew
 
 
-def test_source(finding: Finding, module: str, function: str, timeout: float | None) -> str:
+def test_source(finding: Finding, module: str, function: str, timeout: float | None, later: LaterResult | None) -> str:
     """The source of a pytest file that fails as long as the function raises the exception.
 
     Parameters
@@ -141,11 +147,14 @@ def test_source(finding: Finding, module: str, function: str, timeout: float | N
         Where the function is imported from.
     timeout:
         The seconds that a run may take; None for no bound.
+    later:
+        How the function's results are run, if they run later.
     """
     lines = [f'"""{type(finding.exception).__name__} at {_place(finding.callsite)}"""', ""]
     slow = isinstance(finding.exception, TooSlow)
     root, _, rest = function.partition(".")
-    lines += ["import faulthandler", ""] if slow else []
+    modules = sorted({*(["faulthandler"] if slow else []), *([later.module] if later is not None else [])})
+    lines += [*(f"import {name}" for name in modules), ""] if modules else []
     name = "function" if root.lower().startswith("test") else root  # pytest would run it, too
     lines += [
         f"from {module} import {root}" + (f" as {name}" if name != root else ""),
@@ -156,13 +165,26 @@ def test_source(finding: Finding, module: str, function: str, timeout: float | N
     ]
     lines += [f"def test_{finding.name}():"]
     call = f"{name}{f'.{rest}' if rest else ''}(INPUT)"
+    run = [line.format(call=call) for line in (later.lines if later is not None else ("{call}",))]
     if slow:
-        lines += [f"    faulthandler.dump_traceback_later({timeout!r}, exit=True)  # it took longer"]
-        lines += [f"    {call}", "    faulthandler.cancel_dump_traceback_later()"]
+        run = [
+            f"faulthandler.dump_traceback_later({timeout!r}, exit=True)  # it took longer",
+            *run,
+            "faulthandler.cancel_dump_traceback_later()",
+        ]
     else:
-        message = (str(finding.exception).splitlines() or [""])[0]
-        lines += [f"    {call}  # {type(finding.exception).__name__}: {_comment(message)}"]
+        raised = f"{type(finding.exception).__name__}: {_comment(_message(finding.exception))}"
+        run[0] += f"  # {raised}"
+    lines += [f"    {line}" if line else "" for line in run]
     return "\n".join(lines) + "\n"
+
+
+def _message(error: BaseException) -> str:
+    """The first line of what an exception says; empty if it says nothing, or cannot."""
+    try:
+        return (str(error).splitlines() or [""])[0]
+    except Exception:
+        return ""
 
 
 def _comment(message: str) -> str:
@@ -177,6 +199,8 @@ def _literal(value: Any) -> str:
     """The source of a value; `nan` and `inf` are no names of Python."""
     if type(value) is float and repr(value).strip("-") in ("nan", "inf"):
         return f'float("{value!r}")'
+    if type(value) is int and is_huge(value):
+        return hex(value)
     if type(value) is list:
         return f"[{', '.join(map(_literal, value))}]"
     if type(value) is dict:

@@ -6,6 +6,7 @@ Checks what the caller gives and prepares a search. Knows the parts of a search;
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +25,7 @@ from cassette_import.interpreter.callables import python_function
 __all__ = ["Findings", "fuzz"]
 
 _SECONDS = 60.0
+_MOST_DECORATORS = 100
 
 
 class Findings(list[Finding]):
@@ -79,7 +81,8 @@ def fuzz(
     Parameters
     ----------
     f:
-        A function of one argument. Of a test that Hypothesis's `@given` has decorated, it is the body.
+        A function of one argument. Of a test that Hypothesis's `@given` has decorated, it is the body. A generator or
+        coroutine that it returns is run to its end.
     seeds:
         Inputs to begin with, such as `[""]`: each a str, bytes, int or float, or lists and dicts of these.
     seconds, executions:
@@ -108,7 +111,7 @@ def fuzz(
     NotOverdubbable
         If neither the function has Python source nor packages are named.
     TypeError
-        If a seed cannot be an input.
+        If a seed cannot be an input, or the function cannot be called with one argument.
     ValueError
         If an option makes no sense, or a timeout cannot be had, because this is not the main thread.
 
@@ -123,6 +126,7 @@ def fuzz(
     """
     _check(f, seconds, executions, longest)
     f = getattr(getattr(f, "hypothesis", None), "inner_test", f)
+    _check_argument(f)
     names = [packages] if isinstance(packages, str) else list(packages)
     accepted = allowed if isinstance(allowed, tuple) else (allowed,)
     given_types: list[Any] = list(accepted)
@@ -152,10 +156,25 @@ def _check(f: Any, seconds: float | None, executions: int | None, longest: int) 
             raise ValueError(f"{name} is a positive number, not {value!r}")
 
 
+def _check_argument(f: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with one argument: each input would be a finding."""
+    try:
+        signature = inspect.signature(f, follow_wrapped=False)
+    except ValueError:  # it does not say
+        return
+    try:
+        signature.bind("")
+    except TypeError as error:
+        raise TypeError(
+            f"{f!r} cannot be called with one argument: {error}; give a function of one input, such as "
+            f"lambda pair: f(*pair) with the seeds [['', 0]]"
+        ) from None
+
+
 def _covered(f: Callable[..., Any], packages: Sequence[str]) -> Callable[[str], bool]:
     """Whether a file belongs to the packages, or is that of the function."""
-    function = python_function(f)
-    files = set() if function is None else {function.__code__.co_filename}
+    functions = [python_function(one) for one in _with_wrapped(f)]
+    files = {one.__code__.co_filename for one in functions if one is not None}
     folders = []
     for name in packages:
         importlib.import_module(name.partition("*")[0].rstrip("."))
@@ -176,3 +195,12 @@ def _covered(f: Callable[..., Any], packages: Sequence[str]) -> Callable[[str], 
         return found
 
     return is_covered
+
+
+def _with_wrapped(f: Any) -> list[Any]:
+    """A function and those that its decorators, such as `functools.lru_cache`, have replaced."""
+    found: list[Any] = []
+    while f is not None and len(found) < _MOST_DECORATORS:
+        found.append(f)
+        f = getattr(f, "__wrapped__", None)
+    return found

@@ -9,14 +9,28 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Edit", "Path", "applied", "checked", "copied", "decoded", "encoded", "leaf_at", "leaves", "suffix_of"]
+__all__ = [
+    "Edit",
+    "Path",
+    "applied",
+    "checked",
+    "copied",
+    "decoded",
+    "encoded",
+    "is_huge",
+    "leaf_at",
+    "leaves",
+    "suffix_of",
+]
 
 Path = tuple[Any, ...]
 """The keys and indices that lead to a leaf; that of an input which is a leaf itself is empty."""
 
 LEAVES: Final = (str, bytes, int, float, bool, type(None))
 _BYTES: Final = "\0bytes"
+_INTEGER: Final = "\0int"
 _DEEPEST: Final = 50
+_MOST_BITS: Final = 2000
 
 
 class Edit(NamedTuple):
@@ -108,7 +122,10 @@ def encoded(value: Any) -> bytes:
         return value
     if type(value) is str:
         return value.encode("utf-8", "surrogatepass")
-    return json.dumps(value, default=_as_json, sort_keys=False).encode()
+    try:
+        return json.dumps(value, default=_as_json, sort_keys=False).encode()
+    except ValueError:
+        return json.dumps(_with_huge_numbers(value), default=_as_json, sort_keys=False).encode()
 
 
 def decoded(contents: bytes, suffix: str) -> Any:
@@ -130,5 +147,26 @@ def _as_json(value: bytes) -> dict[str, str]:
     return {_BYTES: value.decode("latin-1")}
 
 
+def is_huge(number: int) -> bool:
+    """Whether an integer has so many digits that the interpreter may refuse to write them."""
+    return number.bit_length() > _MOST_BITS
+
+
+def _with_huge_numbers(value: Any) -> Any:
+    """A copy with huge integers in hexadecimal digits, which have no limit."""
+    made = copied(value)
+    for path, part in list(leaves(value)):
+        if type(part) is int and is_huge(part):
+            made = applied(made, Edit(path, None, None, {_INTEGER: hex(part)}))
+    return made
+
+
 def _from_json(found: dict[str, Any]) -> Any:
-    return found[_BYTES].encode("latin-1") if list(found) == [_BYTES] else found
+    """A dict, or what is written as one."""
+    if len(found) == 1:
+        [(key, text)] = found.items()
+        if key == _BYTES and type(text) is str:
+            return text.encode("latin-1")
+        if key == _INTEGER and type(text) is str:
+            return int(text, 16)
+    return found

@@ -62,7 +62,12 @@ def _true(comparison: Comparison) -> Any:
         for argument, origin in zip(comparison.arguments, comparison.origins, strict=True)
         if not origin and type(argument) in (str, bytes, int, float)
     ]
-    return comparison.site, comparison.function, tuple((type(one), str(one)[:_SHORT]) for one in others)
+    return comparison.site, comparison.function, tuple((type(one), _told_apart(one)) for one in others)
+
+
+def _told_apart(value: Any) -> Any:
+    """What tells a value from others: the start of a text, the text of a float (`nan` is not equal to itself)."""
+    return value if type(value) is int else str(value) if type(value) is float else value[:_SHORT]
 
 
 def _reached(comparison: Comparison) -> Any:

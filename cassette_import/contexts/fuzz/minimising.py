@@ -68,11 +68,7 @@ def _smaller(part: Any) -> Iterator[Any]:
         for key in part:
             yield {other: item for other, item in part.items() if other != key}
     elif type(part) in (int, float):
-        yield from (
-            new
-            for new in (type(part)(0), type(part)(1), _half(part))
-            if repr(new) != repr(part) and abs(new) < abs(part)
-        )
+        yield from (new for new in (type(part)(0), type(part)(1), _half(part)) if abs(new) < abs(part))
 
 
 def _half(number: Any) -> Any:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from cassette_import.contexts.fuzz.inputs import Edit, applied, copied, leaves
+from cassette_import.contexts.fuzz.inputs import Edit, applied, copied, is_huge, leaves
 
 __all__ = ["Mutator"]
 
@@ -51,6 +51,8 @@ class Mutator:
     def add_token(self, token: Any) -> None:
         """Write a value into inputs from now on."""
         key = type(token), token
+        if type(token) is int and is_huge(token):
+            return
         if key not in self._known and len(self.tokens) < 2000:
             self._known.add(key)
             self.tokens.append(token)

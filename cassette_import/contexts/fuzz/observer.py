@@ -16,6 +16,7 @@ from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.tagged_containers import with_items_tagged
 from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, has_least_size, has_size
 from cassette_import.contexts.fuzz.inputs import Path
+from cassette_import.contexts.fuzz.later_results import run_to_end
 from cassette_import.contexts.fuzz.match_patterns import TYPES_BY_NAME, with_subjects_shown
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
@@ -263,5 +264,5 @@ def observed(
         Whether patterns of `match` statements are noted.
     """
     observer = ObserverOfPatterns() if matches else Observer()
-    call(lambda given: overdub(observer, f, observer.input(given)), value)
+    call(lambda given: run_to_end(plain(overdub(observer, f, observer.input(given)))), value)
     return observer

@@ -16,6 +16,7 @@ from cassette_import.contexts.fuzz.constants import Constants
 from cassette_import.contexts.fuzz.coverage import Coverage
 from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, importable, test_source
 from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
+from cassette_import.contexts.fuzz.later_results import LaterResult, run_to_end
 from cassette_import.contexts.fuzz.milestones import Milestones
 from cassette_import.contexts.fuzz.minimising import minimised
 from cassette_import.contexts.fuzz.mutation import Mutator
@@ -120,6 +121,8 @@ class Search:
         self.findings: dict[Key, Finding] = {}
         self.executions = self.tagged = 0
         self._waiting: list[Entry] = []
+        self._later: LaterResult | None = None
+        """How the results of the function were run, if they ran later."""
         self._turns = Turns(by_clock=False)
         self.milestones = Milestones()
         self._tried: set[bytes] = set()
@@ -204,7 +207,10 @@ class Search:
 
     def _error_of(self, value: Any) -> BaseException | None:
         given = copied(value)
-        return self.limits.error_of(lambda argument: self.coverage.call(self.f, argument), given)
+        return self.limits.error_of(lambda argument: self.coverage.call(self._run, argument), given)
+
+    def _run(self, argument: Any) -> None:
+        self._later = run_to_end(self.f(argument)) or self._later
 
     def _add(self, entry: Entry) -> None:
         self.corpus.append(entry)
@@ -366,7 +372,7 @@ class Search:
 
     def _write(self, finding: Finding) -> None:
         place = importable(self.f)
-        test = None if place is None else test_source(finding, *place, self.limits.timeout)
+        test = None if place is None else test_source(finding, *place, self.limits.timeout, self._later)
         self.folder.keep_finding(finding.name, finding.input, test)
 
     # ---- progress

@@ -8,13 +8,14 @@ encodings; must not know runs.
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.fuzz.desired_values import DesiredValue, desired_values, shared_start
-from cassette_import.contexts.fuzz.inputs import LEAVES, Edit, Path, leaf_at
+from cassette_import.contexts.fuzz.inputs import LEAVES, Edit, Path, is_huge, leaf_at
 from cassette_import.contexts.fuzz.observer import Comparison
 from cassette_import.contexts.fuzz.origins import Span
 
@@ -97,8 +98,9 @@ def _is_in(operand: Any, span: Span, leaf: Any) -> bool:
 def _edits_of_span(desired: DesiredValue, operand: Any, span: Span, value: Any) -> Iterator[Edit]:
     leaf = leaf_at(value, span.path)
     if type(leaf) in (int, float):
-        for number in _numbers(desired, operand, leaf):
-            yield Edit(span.path, None, None, number)
+        with contextlib.suppress(OverflowError):  # an integer is too large for a float
+            for number in _numbers(desired, operand, leaf):
+                yield Edit(span.path, None, None, number)
     elif type(leaf) in (str, bytes):
         yield from _texts(desired, operand, span, leaf)
     is_other_type = type(desired.value) in _MADE and type(desired.value) is not type(leaf)
@@ -212,7 +214,7 @@ def _like(leaf: Any, text: str) -> Any:
 
 def _written(leaf: Any, value: Any) -> Any:
     """A value as text of the leaf's type."""
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool) or value is None or (type(value) is int and is_huge(value)):
         return None
     if type(leaf) is bytes:
         return value if type(value) is bytes else _like(leaf, str(value))

@@ -30,7 +30,7 @@ class Folder:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else Path(path).absolute()  # a function may change the folder
         self._number = 0
         if self.path is not None:
             for name in ("corpus", "findings"):

@@ -8,8 +8,10 @@ from __future__ import annotations
 import builtins
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,19 +38,22 @@ def fuzz_function(given: Any) -> int:
     function = _target(given.target)
     kind = given.type or _kind_of_argument(function)
     allowed = tuple(_exception(name, given.target) for name in given.allow or ())
+    seeds = _seeds(given.seeds, kind)
+    progress = sys.stderr
     try:
-        found = fuzz(
-            function,
-            _seeds(given.seeds, kind),
-            seconds=given.seconds if given.seconds is not None or given.executions is not None else 60.0,
-            executions=given.executions,
-            packages=settings.names(given.packages or []),
-            allowed=allowed,
-            output=given.output,
-            seed=given.seed,
-            timeout=given.timeout or None,
-            progress=sys.stderr,
-        )
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            found = fuzz(
+                function,
+                seeds,
+                seconds=given.seconds if given.seconds is not None or given.executions is not None else 60.0,
+                executions=given.executions,
+                packages=settings.names(given.packages or []),
+                allowed=allowed,
+                output=given.output,
+                seed=given.seed,
+                timeout=given.timeout or None,
+                progress=progress,
+            )
     except (NotOverdubbable, ModuleNotFoundError, ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     return _report(found, given.output)
