@@ -35,12 +35,14 @@ class Compiled:
 
     def __init__(self, kernel: Kernel) -> None:
         import numba
+        import numpy
 
         self.kernel = kernel
         before = time.perf_counter()
         namespace: dict[str, Any] = {}
         exec(compile(kernel.source, "<kernel>", "exec"), namespace)
         namespace.update(_helpers())
+        namespace.update({name: numpy.array(values) for name, values in kernel.tables.items()})
         types = tuple(getattr(numba, _TYPES[node.type]) for node in kernel.inputs)
         self._kernel = numba.njit(types, **_OPTIONS)(namespace[KERNEL])
         namespace[KERNEL] = self._kernel

@@ -12,6 +12,7 @@ from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.kernel import KERNEL, MISSING
 from cassette_import.contexts.graph import NotRepresentable, Residual
+from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["Explorer"]
 
@@ -42,9 +43,16 @@ class Explorer:
         self.is_hopeless = False
         """Whether the first two ways differ in more than numbers, so that each path has to be compiled by itself."""
         self._steps: Callable[..., Any] | None = None
-        self.flow = Flow(program.original, program.arguments)
-        self.flow.add(program.traces[0])
-        self.kernel = make(self.flow)
+        try:
+            self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=True)
+        except NotRepresentable:
+            self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=False)
+
+    def _recorded(self, points: Iterable[Trace], keeps_loops: bool) -> tuple[Flow, FlowKernel]:
+        flow = Flow(self._program.original, self._program.arguments, keeps_loops)
+        for one in points:
+            flow.add(one)
+        return flow, self._make(flow)
 
     def explore(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
         """Add the points that take new sides.
@@ -75,15 +83,28 @@ class Explorer:
             return False  # Python raises here, and machine code does not
 
     def _add(self, point: tuple[Any, ...]) -> None:
-        flow = self.flow.copy()
         try:
-            flow.add(self._program.traced(point))
-            self.kernel = self._make(flow)
+            trace = self._program.traced(point)
         except NotRepresentable:
             self._refused += 1
-            self.is_hopeless |= len(flow.points) == 2
             return
         except Exception:
             return  # the function raises it, and does so when it is called
-        self.flow = flow
+        try:
+            self.flow, self.kernel = self._extended(trace)
+        except NotRepresentable:
+            self._refused += 1
+            self.is_hopeless |= len(self.flow.points) == 1
+            return
         self._steps = None
+
+    def _extended(self, trace: Trace) -> tuple[Flow, FlowKernel]:
+        """The flow with one more point. Loops that need not be code are unrolled if the points do not go together."""
+        flow = self.flow.copy()
+        try:
+            flow.add(trace)
+            return flow, self._make(flow)
+        except NotRepresentable:
+            if not self.flow.has_staying_loops:
+                raise
+            return self._recorded([*self.flow.points, trace], keeps_loops=False)

@@ -133,7 +133,7 @@ def _differentiable(compiled: JaxCompiled) -> Callable[..., Any]:
         nothing = (factor - 1.0) * sum(values)  # it makes derivatives NaN where the result is
         return tuple(jnp.where(path < 0, one * factor + nothing, one) for one in found)
 
-    if not compiled.kernel.has_loops:
+    if not compiled.kernel.has_open_loops:
         return numbers_of
     made: Any = jax.custom_jvp(numbers_of)
 

@@ -1,19 +1,19 @@
-"""A flow as a function of JAX: branches are `lax.cond`, and loops `lax.while_loop`.
+"""A flow as a function of JAX: branches are `lax.cond`, and loops `lax.fori_loop` or `lax.while_loop`.
 
 Knows flows, operations and JAX; must not know how a flow is recorded. Importing the module does not import JAX.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks
-from cassette_import.contexts.backends.jax_functions import namespace
+from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.jax_kernel import VANISHED
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.backends.operations import Operand, as_float, as_truth, operand, operation
+from cassette_import.contexts.backends.operations import Operand, as_float, as_truth, operand, operation, table_of
 from cassette_import.contexts.graph.nodes import Constant, Node
 
 __all__ = ["JaxFlowKernel"]
@@ -25,6 +25,11 @@ _State = dict[str, Any]
 
 class JaxFlowKernel(FlowKernel):
     """A flow for JAX. `function` is the kernel; `source` is the text of what it does."""
+
+    @property
+    def has_open_loops(self) -> bool:  # type: ignore[override]
+        """Whether a loop is a `lax.while_loop`."""
+        return any(isinstance(one, Repeat) and _turns(one) is None for one in _all_items(self.flow.body))
 
     def function(self) -> Callable[..., Any]:
         """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
@@ -157,6 +162,9 @@ class _Interpreter:
             self._reads(source, state)
         known = {one.number: Operand(f"x{one.number}", one.type) for one in node.sources}
         text, test = operation(node, known)
+        table = table_of(node)
+        if table is not None:
+            self._names[table[0]] = Table(table[1])
         name = f"x{node.number}"
         state[name] = self._value(text, state)
         if test is not None:
@@ -249,10 +257,29 @@ class _Interpreter:
             return tuple(jax.numpy.asarray(found[name], self._dtype(name)) for name in inside)
 
         before = tuple(jax.numpy.asarray(state[name], self._dtype(name)) for name in inside)
-        after = jax.lax.while_loop(goes_on, turn, before)
+        turns = _turns(item)
+        if turns is None:
+            after = jax.lax.while_loop(goes_on, turn, before)
+        else:  # the turn after the last one leaves the loop
+            after = turn(jax.lax.fori_loop(0, turns, lambda _, values: turn(values), before))
         made = {**state, **dict(zip(inside, after, strict=True))}
         made.pop(ends, None)
         return made
+
+
+def _all_items(block: Block) -> Iterator[Item]:
+    for item in block.items:
+        yield item
+        for inner in inner_blocks(item):
+            yield from _all_items(inner)
+
+
+def _turns(item: Repeat) -> int | None:
+    """The number of turns of a loop; None if more than the test at its head ends it."""
+    inside = {one.key for one in _all_items(item.body) if isinstance(one, (Repeat, Part))}
+    jumps = [one for one in _all_items(item.body) if isinstance(one, Jump) and not one.again]
+    ends = [one.target for one in jumps if one.target not in inside]
+    return item.turns if ends == [item.key] else None
 
 
 def _name_of(key: Hashable) -> str:

@@ -6,14 +6,14 @@ Importing the module does not import JAX.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
 from cassette_import.contexts.common.number_functions.steps import QUESTIONS, ROUNDINGS
 from cassette_import.contexts.common.number_functions.table import NUMBERS
 
-__all__ = ["namespace"]
+__all__ = ["Table", "namespace"]
 
 _LARGEST: Final = 2.0**62
 _EXACT: Final = 2**53
@@ -24,6 +24,18 @@ _FUNCTIONS: Final = (
 )
 _NAMES: Final = {row.name: row.ufuncs[0] for row in (*NUMBERS, *QUESTIONS, *ROUNDINGS) if row.ufuncs}
 """The names of functions in JAX, which are those of NumPy."""
+
+
+class Table:
+    """A known table of numbers. It is an array of JAX where it is read, when 64-bit numbers are on."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, index: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.asarray(self._values)[index]
 
 
 def namespace() -> dict[str, Any]:
@@ -88,6 +100,10 @@ def _conversions(jnp: Any) -> dict[str, Callable[..., Any]]:
         "_nearest": jnp.round,
         "_product_huge": lambda one, other: jnp.logical_not(
             fits(jnp.asarray(one, "float64") * jnp.asarray(other, "float64"))
+        ),
+        "_outside": lambda index, length: (index < -length) | (index >= length),
+        "_within": lambda index, length: jnp.where(
+            (index < -length) | (index >= length), 0, jnp.where(index < 0, index + length, index)
         ),
         "_not_finite": lambda number: jnp.logical_not(jnp.isfinite(number)),
     }

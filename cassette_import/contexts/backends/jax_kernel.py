@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.backends.jax_functions import namespace
+from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.kernel import KERNEL, Kernel, condition
 from cassette_import.contexts.backends.operations import Operand, as_float, operand
 from cassette_import.contexts.graph import NotRepresentable
@@ -97,6 +97,7 @@ class JaxKernel(Kernel):
 def function_of(kernel: JaxKernel) -> Callable[..., Any]:
     """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
     names = namespace()
+    names.update({name: Table(values) for name, values in kernel.tables.items()})
     exec(compile(kernel.source, "<kernel>", "exec"), names)
     found: Callable[..., Any] = names[KERNEL]
     return found

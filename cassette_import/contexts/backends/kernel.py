@@ -20,6 +20,7 @@ from cassette_import.contexts.backends.operations import (
     constant,
     operation,
     refused,
+    table_of,
 )
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template, same
@@ -51,6 +52,11 @@ class Kernel:
     traces:
         The paths, whose arguments are alike, and which do the same up to a guard at which they part.
 
+    Attributes
+    ----------
+    tables:
+        The known tables that it reads, by name.
+
     Raises
     ------
     NotRepresentable
@@ -58,6 +64,8 @@ class Kernel:
     """
 
     has_loops = False
+    has_open_loops = False
+    """Whether a loop has a number of turns that is not known."""
 
     def __init__(self, traces: Sequence[Trace]) -> None:
         self.traces = traces
@@ -67,6 +75,7 @@ class Kernel:
         self.integers = max(len(kinds) - kinds.count(float) for kinds in self.kinds)
         self.steps = sum(len(trace.steps) for trace in traces)
         self._lines: list[str] = []
+        self.tables: dict[str, tuple[Any, ...]] = {}
         for node in self.inputs:
             if node.type not in NUMBERS:
                 raise NotRepresentable(
@@ -78,7 +87,8 @@ class Kernel:
         self.source = self._text()
 
     def _text(self) -> str:
-        return f"{HELPERS}\n\n{self._kernel()}\n\n{self._loop()}"
+        tables = "".join(f"{name} = {_literal(values)}\n" for name, values in self.tables.items())
+        return f"{HELPERS}\n\n{tables}\n\n{self._kernel()}\n\n{self._loop()}"
 
     def _kernel(self) -> str:
         names = ", ".join(f"x{node.number}" for node in self.inputs)
@@ -115,6 +125,9 @@ class Kernel:
 
     def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
         text, test = operation(node, known)
+        table = table_of(node)
+        if table is not None:
+            self.tables[table[0]] = table[1]
         name = f"x{node.number}"
         self._line(indent, f"{name} = {text}")
         if test is not None:
@@ -162,6 +175,10 @@ class Kernel:
         floats = [*floats, *["0.0"] * (self.floats - len(floats))]
         integers = [*integers, *["0"] * (self.integers - len(integers))]
         return f"({', '.join([path, *floats, *integers])},)"
+
+
+def _literal(values: tuple[Any, ...]) -> str:
+    return f"({''.join(f'{constant(one)}, ' for one in values)})"
 
 
 def _kind(leaf: Node | Constant) -> type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ __all__ = [
     "operand",
     "operation",
     "refused",
+    "table_of",
 ]
 
 NUMBERS: Final = (bool, int, float)
@@ -105,6 +107,18 @@ def _not_finite(number):
     return not (-math.inf < number < math.inf)
 
 
+def _outside(index, length):
+    """Whether a table has no item with an index."""
+    return index < -length or index >= length
+
+
+def _within(index, length):
+    """The place of the item with an index, which counts from the end if it is negative; zero if there is none."""
+    if index < -length or index >= length:
+        return 0
+    return index + length if index < 0 else index
+
+
 def _fmod(x, y):
     if y == 0.0:
         return math.nan
@@ -169,7 +183,10 @@ def operand(template: Template, known: dict[int, Operand], node: Node) -> Operan
 
 
 def _constant(value: Any, node: Node) -> Operand:
-    if type(value) is int and not -(2**62) < value < 2**62:
+    is_large = type(value) is int and not -(2**62) < value < 2**62
+    if is_large and not (
+        node.type is float and any(one.type is float for one in node.sources) and abs(value) < 2**1000
+    ):
         raise refused(node, f"the integer {value} does not fit into 64 bits")
     return Operand(constant(value), type(value), value)
 
@@ -212,6 +229,8 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
     """
     if node.type not in NUMBERS:
         raise refused(node, f"the result of {node.label} is of the type {node.type.__qualname__}")
+    if node.function is operator.getitem:
+        return _item(node, known)
     make = _OPERATIONS.get(node.function)
     parts: Sequence[Template] = node.operands
     if len(parts) == 1 and isinstance(parts[0], Built) and node.function in (min, max):
@@ -225,6 +244,33 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
         )
         raise refused(node, f"{node.label} of {kinds}")
     return made
+
+
+# ---- tables
+
+
+def table_of(node: Node) -> tuple[str, tuple[Any, ...]] | None:
+    """The name and the numbers of the known table that an operation reads; None if it reads none."""
+    if node.function is not operator.getitem or len(node.operands) != 2:
+        return None
+    holder = node.operands[0]
+    values: Any = holder.value if isinstance(holder, Constant) else None
+    if isinstance(holder, Built) and holder.kind in (list, tuple):
+        values = tuple(part.value if isinstance(part, Constant) else None for part in holder.parts)
+    if type(values) is not tuple or {*map(type, values)} not in ({float}, {int}, {bool}):
+        return None
+    if type(values[0]) is int and not all(-(2**62) < one < 2**62 for one in values):
+        return None
+    return f"table{zlib.crc32(repr(values).encode()):x}", values
+
+
+def _item(node: Node, known: dict[int, Operand]) -> _Made:
+    table = table_of(node)
+    index = operand(node.operands[1], known, node) if len(node.operands) == 2 else None
+    if table is None or index is None or index.kind is float:
+        raise refused(node, f"the call of {node.label}")
+    text, length = as_integer(index), len(table[1])
+    return f"{table[0]}[_within({text}, {length})]", f"_outside({text}, {length})"
 
 
 # ---- the operations; None is what has no exact expression

@@ -204,7 +204,129 @@ def caught(x, y):
         return -7.0
 
 
+WEIGHTS = tuple(math.sin(k) for k in range(24))
+DAYS = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
+
+
+def known_number_of_turns(x, y):
+    total = 0.0
+    for k in range(40):
+        if total > y:
+            total = total * 0.5 + k % 3
+        else:
+            total += x / (k + 1)
+    return total
+
+
+def nested_known_numbers_of_turns(x, y):
+    total = 0.0
+    for i in range(20):
+        for j in range(i, 40, 2):
+            total += x * i - j / (y * y + 1.0)
+    return total, i, j
+
+
+def known_turns_with_jumps(x, y):
+    total = 0.0
+    for k in range(30):
+        if abs(x) < k * 0.1:
+            continue
+        total += y
+        if total > 9.0:
+            break
+    return total, k
+
+
+def turns_over_a_table(x, y):
+    total = 0.0
+    for weight in WEIGHTS:
+        total = total * x + weight
+        if total > 50.0:
+            return y
+    return total
+
+
+def items_of_tables(x, y):
+    month = max(1, min(12, int(abs(x) + abs(y))))
+    return DAYS[month - 1], WEIGHTS[-month], DAYS[x > 0]
+
+
+def search_in_a_table(x, y):
+    low, high = 0, len(WEIGHTS)
+    while low < high:
+        middle = (low + high) // 2
+        if x < WEIGHTS[middle] + middle:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def known_turns_that_collect(x, y):
+    found = []
+    for k in range(20):
+        found.append(x * k)
+    return found[3] + found[-1]
+
+
+def known_turns_that_pick_objects(x, y):
+    boxes = [Box(x * k) for k in range(18)]
+    for k in range(18):
+        boxes[k].push(y)
+    return boxes[5].value + boxes[17].value
+
+
+def known_index_after_turns(x, y):
+    count = 0
+    for _ in range(20):
+        count += 1
+        x = x * 0.5 + y
+    return {count: x}[20], WEIGHTS[count]
+
+
+def large_integers_of_known_turns(x, y):
+    factor, total = 1, 0.0
+    for k in range(1, 26):
+        factor *= k
+        total += x / factor
+    return total
+
+
+def known_turns_over_a_list_that_changes(x, y):
+    numbers = [float(k) for k in range(20)]
+    total = 0.0
+    for number in numbers:
+        numbers[19] = x
+        total += number * y
+    return total
+
+
+def texts_of_known_turns(x, y):
+    total = 0.0
+    for k in range(20):
+        total += x if f"k{k}" == "k7" else y
+    return total
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, x):
+        return x * self.scale
+
+
+SCALED = Scaled(2.5)
+
+
+def callable_objects(x, y):
+    return SCALED(x) if y > 0 else SCALED(y)
+
+
 WHOLE = [
+    known_number_of_turns, nested_known_numbers_of_turns, known_turns_with_jumps, turns_over_a_table, items_of_tables,
+    search_in_a_table, known_turns_that_collect, known_turns_that_pick_objects, known_index_after_turns,
+    large_integers_of_known_turns, known_turns_over_a_list_that_changes, texts_of_known_turns, callable_objects,
     kepler, swapped_in_a_loop, correlated, returns_from_nested_loops, tuples, recursion, scratch_list, object_in_a_loop,
     operators,
 ]  # fmt: skip
@@ -318,3 +440,18 @@ def test_known_arguments_are_as_before_after_a_run():
     explorer = Explorer(residual(count, box, unknown("x", 3.0)), FlowKernel)
     assert explorer.kernel.has_loops
     assert box.value == 0.5
+
+
+@pytest.mark.parametrize("f", [known_number_of_turns, nested_known_numbers_of_turns, turns_over_a_table])
+def test_long_loops_that_compute_with_the_arguments_stay_loops(f):
+    explorer = Explorer(inline(f, 0.5, 1.5), FlowKernel)
+    assert explorer.kernel.has_loops
+    assert explorer.kernel.steps < 60
+
+
+def test_an_index_beyond_a_table_is_left_to_python():
+    def f(k, x):
+        return WEIGHTS[k] * x
+
+    given = [(0, 2.0), (23, 2.0), (-24, 2.0), (24, 2.0), (-25, 2.0)]
+    assert list(results(f, given)) == [*(repr(f(*point)) for point in given[:3]), None, None]

@@ -79,6 +79,33 @@ def test_a_loop_that_depends_on_the_arguments_is_a_loop_of_xla_and_has_derivativ
             assert [float(one) for one in jax.jacfwd(compiled.function, (0, 1))(*point)] == pytest.approx(expected)
 
 
+WEIGHTS = [1.0 / (k + 1) for k in range(30)]
+
+
+def series(x, y):
+    total = 0.0
+    for k in range(30):
+        if total > y:
+            total = total * 0.5 + math.sin(x * k)
+        else:
+            total += x * y * WEIGHTS[k]
+    return total
+
+
+def test_a_loop_with_a_known_number_of_turns_is_a_fori_loop_with_derivatives_of_both_modes():
+    compiled = jit(series, 1.0, 0.5, backend="jax")
+    given = [(1.0, 2.0), (0.3, 0.4), (1.7, -2.0)]
+    assert [compiled(*point) for point in given] == pytest.approx([series(*point) for point in given], rel=1e-12)
+    with jax.enable_x64(True):
+        text = str(jax.make_jaxpr(compiled.function)(1.0, 2.0))
+        assert "scan" in text
+        assert "while" not in text
+        for point in given:
+            expected = list(autodiff.gradient(series, *point))
+            assert [float(one) for one in jax.grad(compiled.function, (0, 1))(*point)] == pytest.approx(expected)
+            assert [float(one) for one in jax.jacfwd(compiled.function, (0, 1))(*point)] == pytest.approx(expected)
+
+
 def test_a_function_of_jax_is_nan_where_python_has_to_compute():
     compiled = jit(lambda x: math.sqrt(x) if x < 4.0 else 1.0 / x, 1.0, backend="jax")
     with jax.enable_x64(True):

@@ -60,13 +60,14 @@ class Branch:
 
 
 class Repeat:
-    """A loop. It ends by a jump."""
+    """A loop. It ends by a jump; `turns` is the number of turns if nothing but the test at its head ends it."""
 
-    __slots__ = ("body", "key")
+    __slots__ = ("body", "key", "turns")
 
-    def __init__(self, key: Hashable, body: Block) -> None:
+    def __init__(self, key: Hashable, body: Block, turns: int | None = None) -> None:
         self.key = key
         self.body = body
+        self.turns = turns
 
 
 class Part:
@@ -98,7 +99,7 @@ def alike(one: Template | None, other: Template | None) -> bool:
     if isinstance(one, Node) and isinstance(other, Node):
         return one.number == other.number and one.type is other.type
     if isinstance(one, Constant) and isinstance(other, Constant):
-        return same(one.value, other.value)
+        return one is other or same(one.value, other.value)
     if isinstance(one, Built) and isinstance(other, Built):
         return ((one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts))) and all(
             map(alike, one.parts, other.parts)
@@ -130,8 +131,10 @@ def _union(one: Item, other: Item) -> Item:
         for truth, block in other.sides.items():
             sides[truth] = union(sides[truth], block) if truth in sides else block
         return Branch(one.node, sides)
-    if isinstance(one, (Repeat, Part)) and isinstance(other, (Repeat, Part)):
-        return type(one)(one.key, union(one.body, other.body))
+    if isinstance(one, Repeat) and isinstance(other, Repeat):
+        return Repeat(one.key, union(one.body, other.body), one.turns)
+    if isinstance(one, Part) and isinstance(other, Part):
+        return Part(one.key, union(one.body, other.body))
     return one
 
 

@@ -54,6 +54,9 @@ class Calls(ConvertedCode):
         function = f.__func__ if type(f) is MethodType else f
         if type(function) is FunctionType and self._runs(function):
             return f(*arguments, **keywords)
+        method: Any = type(f).__call__
+        if type(method) is FunctionType and self._runs(method):
+            return f(*arguments, **keywords)
         if self._is_initialised(f):
             made: Any = self.run.made(object.__new__(f))
             made.__init__(*arguments, **keywords)

@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.backends.flow.blocks import Block, Branch, Conflict, Part, Repeat, union
-from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Stale
+from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Stale, is_table
 from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.graph.nodes import same
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
 __all__ = ["Loop", "SymbolicRange"]
 
 _FEW: Final = 4
 """Loops over so few numbers are unrolled, even if jumps leave them."""
+_MANY: Final = 16
+"""Loops over so many numbers stay loops, if they compute with the arguments."""
 _MOST_TURNS_BEFORE: Final = 2
 _Values = tuple[Any, ...]
 
@@ -39,16 +42,21 @@ class Loop:
 
     def __init__(self, run: Recorder, iterable: Any) -> None:
         self._run = run
-        self._iterable = iterable
-        self._is_range = type(iterable) in (range, SymbolicRange)
-        self._index: Any = iterable.start if self._is_range else None
+        self._table = tuple(iterable) if is_table(iterable) and len(iterable) >= _MANY else None
+        self._source = iterable
+        self._iterable = iterable if self._table is None else range(len(self._table))
+        self._is_range = type(self._iterable) in (range, SymbolicRange)
+        self._index: Any = self._iterable.start if self._is_range else None
         self._key: Any = None
-        self._site: Any = None
+        self._count = run.count
+        self.site: Any = None
         self._start = self._turn = run.block
         self._before = 0
         """How many turns are still to come before the loop is code."""
         self._is_part = False
         self._repeat: Repeat | None = None
+        self._has_unbound = False
+        """Whether a variable is not bound before the first turn."""
         self._bodies: list[Block] = []
         self._values: _Values = ()
         self._left: _Values | None = None
@@ -62,15 +70,15 @@ class Loop:
         run = self._run
         frame = sys._getframe(1)
         code = frame.f_code
-        self._site = code.co_filename, code.co_firstlineno, code.co_name, frame.f_lasti
+        self.site = code.co_filename, code.co_firstlineno, code.co_name, frame.f_lasti
         self._key = run.place()
         self._start = self._turn = run.block
         self._values = values
         run.loops.append(self)
-        turns = run.shared.loops.get(self._site)
+        turns = run.shared.loops.get(self.site)
         if turns is None and type(self._iterable) is SymbolicRange:
             raise self._becomes_code(0)
-        if turns or (turns is None and self._site in run.shared.labels):
+        if turns or (turns is None and self.site in run.shared.labels):
             self._is_part = True
             part = Part((self._key, "end"), Block((*self._key, "part")))
             run.add(part)
@@ -84,33 +92,40 @@ class Loop:
         return self._is_range or self._iterable is None
 
     def _becomes_code(self, turns: int) -> Again:
-        self._run.shared.loops[self._site] = turns
+        self._run.shared.loops[self.site] = turns
         return Again()
 
     def _opens(self, values: _Values) -> _Values:
         """Begin what is one piece of code."""
         run = self._run
         self._outer = run.block
+        self._has_unbound = any(one is UNBOUND for one in values)
         head = run.arrive((self._key, "head"), self._with_index(values))
-        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")))
+        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")), self._turns_left())
         run.add(self._repeat)
         run.opens((self._key, "head"))
         return self._begins_turn(head)
+
+    def _turns_left(self) -> int | None:
+        """How many turns a loop over a known range has; None for other loops."""
+        if type(self._iterable) is not range or type(self._index) is not int:
+            return None
+        return len(range(self._index, self._iterable.stop, self._iterable.step))
 
     def _with_index(self, values: _Values) -> _Values:
         """The variables at the head. Those that have another type in the next turn must not be read there."""
         stale = self._run.shared.stale
         values = tuple(
-            Stale(self._needs_turn) if (self._site, place) in stale else one for place, one in enumerate(values)
+            Stale(self._needs_turn) if (self.site, place) in stale else one for place, one in enumerate(values)
         )
         return (*values, self._index) if self._is_range else values
 
-    def _needs_turn(self) -> Exception | Again:
+    def _needs_turn(self) -> BaseException:
         """A variable is read that has another type in the next turn: let one more turn come before the loop."""
-        turns = self._run.shared.loops[self._site]
+        turns = self._run.shared.loops[self.site]
         if turns >= _MOST_TURNS_BEFORE:
             return self._run.refuse("a variable of a loop has another type in each turn")
-        self._run.shared.stale = {one for one in self._run.shared.stale if one[0] != self._site}
+        self._run.shared.stale = {one for one in self._run.shared.stale if one[0] != self.site}
         return self._becomes_code(turns + 1)
 
     def _begins_turn(self, head: _Values) -> _Values:
@@ -164,7 +179,7 @@ class Loop:
             raise run.refuse(f"a loop over a {type(iterable).__name__} depends on the arguments")
         compare = operator.gt if self._iterable.step < 0 else operator.lt
         while run.active and self.goes(compare(self._index, self._iterable.stop), *self._values):
-            yield self._index
+            yield self._index if self._table is None else run.item(self._table, self._index)
 
     def turn(self, *values: Any) -> None:
         """Begin a turn of a `for` loop."""
@@ -181,6 +196,9 @@ class Loop:
             return values
         if self._repeat is not None:
             return self._begins_turn(self._arrives(values))
+        if self._stays():
+            run.shared.staying.add(self.site)
+            raise self._becomes_code(0)
         if self._before:
             self._advances()
             self._before -= 1
@@ -188,6 +206,13 @@ class Loop:
                 return self._opens(values)
         self._values = values
         return values
+
+    def _stays(self) -> bool:
+        """Whether a loop that need not be code becomes code, because it would be long otherwise."""
+        shared = self._run.shared
+        if not shared.keeps_loops or self.site in shared.loops or self.site in shared.unrolled or self._is_part:
+            return False
+        return type(self._iterable) is range and len(self._iterable) >= _MANY and self._run.count > self._count
 
     def _advances(self) -> None:
         if self._is_range:
@@ -199,7 +224,7 @@ class Loop:
         self._advances()
         for place, (one, other) in enumerate(zip(self._values, values, strict=True)):
             if not {_kind(one), _kind(other)} & _NO_TYPES and _kind(one) is not _kind(other):
-                run.shared.stale.add((self._site, place))
+                run.shared.stale.add((self.site, place))
                 raise Again
         self._notes()
         made = run.arrive((self._key, "head"), self._with_index(values))
@@ -235,7 +260,7 @@ class Loop:
         run = self._run
         if self._repeat is None and not self._is_part:
             self.is_returned_from()
-            run.shared.labels.add(self._site)
+            run.shared.labels.add(self.site)
             raise Again
         self._notes()
         self._left = run.arrive((self._key, "end"), values)
@@ -282,6 +307,8 @@ class Loop:
         del run.loops[run.loops.index(self) :]
         if self._repeat is None and not self._is_part:
             return values
+        if self._table is not None and not same(tuple(self._source), self._table):
+            raise run.refuse("a list is changed in a loop over it")
         has_left = self._left is not None
         if self._repeat is not None:
             self._repeat.body = self._body()
@@ -308,6 +335,9 @@ class Loop:
             for other in self._bodies[1:]:
                 body = union(body, other)
         except Conflict as error:
+            turns = self._run.shared.loops[self.site]
+            if self._has_unbound and turns < _MOST_TURNS_BEFORE:  # the first turn differs: it comes before the loop
+                raise self._becomes_code(turns + 1) from None
             raise self._run.refuse(f"two turns of a loop differ: {error}") from None
         return body
 

@@ -7,8 +7,9 @@ is begun again. Knows blocks and symbols; must not know branches, calls, or how 
 
 from __future__ import annotations
 
+import operator
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Check, Jump
@@ -19,9 +20,10 @@ from cassette_import.contexts.graph.outside import Outside
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 
-__all__ = ["Again", "Recorder", "Shared", "Stale"]
+__all__ = ["Again", "Recorder", "Shared", "Stale", "is_table"]
 
 _MOST: Final = 50_000
+_LONGEST_TABLE: Final = 10_000
 _CONTAINERS: Final = (list, dict, set, deque, bytearray)
 
 
@@ -64,10 +66,17 @@ class Shared:
         The places of joins that some jump leads to.
     loops:
         The loops that are one piece of code, by their place in the program, with the number of turns before them.
+    staying:
+        Those of them that need not be: the number of their turns is known, and large.
+    unrolled:
+        The loops that were code without need, and do what code cannot.
     """
 
-    def __init__(self, inputs: int) -> None:
+    def __init__(self, inputs: int, keeps_loops: bool = True) -> None:
         self._next = inputs
+        self.keeps_loops = keeps_loops
+        self.staying: set[Hashable] = set()
+        self.unrolled: set[Hashable] = set()
         self.numbers: dict[Hashable, int] = {}
         self.slots: dict[Hashable, dict[Slot, None]] = {}
         self.labels: set[Hashable] = set()
@@ -76,14 +85,24 @@ class Shared:
         """The variables that have another type in the next turn of a loop, by its place in the program and theirs."""
         self.fixed: dict[Hashable, Any] = {}
         """What is no number at a join, by its place: all ways to it have the same there."""
+        self.tables: dict[str, Constant] = {}
 
     def copy(self) -> Shared:
         """The same, to be changed by runs that may turn out not to go with the others."""
-        made = Shared(self._next)
+        made = Shared(self._next, self.keeps_loops)
+        made.tables = self.tables
+        made.staying, made.unrolled = set(self.staying), set(self.unrolled)
         made.numbers, made.loops, made.fixed = dict(self.numbers), dict(self.loops), dict(self.fixed)
         made.slots = {key: dict(slots) for key, slots in self.slots.items()}
         made.labels, made.stale = set(self.labels), set(self.stale)
         return made
+
+    def unroll(self, places: Iterable[Hashable]) -> None:
+        """Unroll loops that need not be code."""
+        for place in list(places):
+            self.staying.discard(place)
+            self.unrolled.add(place)
+            del self.loops[place]
 
     def number(self, key: Hashable) -> int:
         """The number for a place."""
@@ -120,10 +139,17 @@ class Recorder:
         self._names: dict[int, tuple[Any, Hashable, int]] = {}
         self._objects: dict[Hashable, Any] = {}
         self._made: dict[Hashable, int] = {}
-        self._count = 0
+        self.count = 0
 
-    def refuse(self, what: str) -> NotRepresentable:
-        """The error for what cannot be recorded; it is noted, in case the program catches it."""
+    def refuse(self, what: str) -> BaseException:
+        """The error for what cannot be recorded; it is noted, in case the program catches it.
+
+        Loops that need not be code are unrolled first: the innermost one around, else all.
+        """
+        staying = self.shared.staying
+        if staying:
+            self.shared.unroll(next(([one.site] for one in reversed(self.loops) if one.site in staying), staying))
+            return Again()
         if self.failure is None:
             self.failure = refusal(what, "Each path is compiled by itself then")
         return self.failure
@@ -141,15 +167,28 @@ class Recorder:
         value = f(*map(value_of, operands))
         if type(value) not in NUMBERS:
             raise self.refuse(f"{getattr(f, '__name__', f)} gives a {type(value).__name__}")
+        if type(value) is int and abs(value) >= 2**62 and self.shared.staying:
+            raise self.refuse("an integer does not fit into 64 bits")
         node = Node(self.shared.number(self.place()), f, templates, {}, value, nearest_site())
+        self.add(node)
+        return Symbol(self, node)
+
+    def item(self, table: Any, index: Any) -> Any:
+        """The item of a known table with an index that is a symbol."""
+        values = tuple(table)
+        template = self.shared.tables.setdefault(repr(values), Constant(values))
+        value = values[index.node.value]
+        node = Node(
+            self.shared.number(self.place()), operator.getitem, (template, index.node), {}, value, nearest_site()
+        )
         self.add(node)
         return Symbol(self, node)
 
     def add(self, item: Any) -> None:
         """Record an item."""
         self.block.items.append(item)
-        self._count += 1
-        if self._count > _MOST:
+        self.count += 1
+        if self.count > _MOST:
             raise self.refuse(f"a run has more than {_MOST} operations")
 
     def decides(self, node: Node) -> bool:
@@ -312,6 +351,16 @@ class Recorder:
         """Leave for a join that is further out."""
         self.add(Jump(target, again))
         self.active = False
+
+
+def is_table(value: Any) -> bool:
+    """Whether it is a container of known numbers of one type, which may be read at an unknown index."""
+    return (
+        type(value) in (list, tuple)
+        and 0 < len(value) <= _LONGEST_TABLE
+        and type(value[0]) in NUMBERS
+        and {*map(type, value)} == {type(value[0])}
+    )
 
 
 def value_of(value: Any) -> Any:

@@ -31,6 +31,8 @@ class Flow:
     ----------
     f, args:
         The function, and its arguments, of which the unknown ones are marked.
+    keeps_loops:
+        Whether long loops with a known number of turns may be code.
 
     Attributes
     ----------
@@ -40,7 +42,8 @@ class Flow:
         The template of its result.
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], keeps_loops: bool = True) -> None:
+        self._keeps_loops = keeps_loops
         self._f = f
         self._args = args
         self._shared: Shared | None = None
@@ -54,6 +57,11 @@ class Flow:
         made.__dict__.update(self.__dict__)
         made._shared = None if self._shared is None else self._shared.copy()
         return made
+
+    @property
+    def has_staying_loops(self) -> bool:
+        """Whether a loop is code that could be unrolled."""
+        return self._shared is not None and bool(self._shared.staying)
 
     @property
     def points(self) -> tuple[Trace, ...]:
@@ -79,7 +87,8 @@ class Flow:
             If the run cannot be recorded, or does not go with the others. The flow is of no use then.
         """
         if self._shared is None:
-            self._shared = Shared(1 + max((node.number for node in trace.inputs), default=0))
+            first = 1 + max((node.number for node in trace.inputs), default=0)
+            self._shared = Shared(first, self._keeps_loops)
         self._points = [*self._points, trace]
         self._record_new(trace)
 
@@ -109,6 +118,7 @@ class Flow:
             len(shared.labels),
             frozenset(shared.stale),
             tuple(shared.loops.items()),
+            frozenset(shared.unrolled),
             sum(map(len, shared.slots.values())),
         )
 
