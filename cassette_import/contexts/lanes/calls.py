@@ -19,10 +19,12 @@ from types import (
 )
 from typing import Any, Final
 
+import numpy as np
+
 from cassette_import.contexts.lanes.call_rules import RULES, contains_lane, sequence_call
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.elementwise import compute
-from cassette_import.contexts.lanes.errors import EffectError, name_of, place
+from cassette_import.contexts.lanes.errors import EffectError, is_compiled_by_numba, name_of, place
 from cassette_import.contexts.lanes.known_functions import (
     CHANGING,
     EFFECTS,
@@ -32,12 +34,14 @@ from cassette_import.contexts.lanes.known_functions import (
     PURE_MODULES,
     SEQUENCE_FUNCTIONS,
     TAKES_ITERATORS,
+    is_silent,
 )
 from cassette_import.contexts.lanes.lane import Lane, LaneMethod, agreed
-from cassette_import.contexts.lanes.nested_functions import NESTED
-from cassette_import.contexts.lanes.objects import Objects
+from cassette_import.contexts.lanes.nested_functions import NESTED, original_of
+from cassette_import.contexts.lanes.special_methods import SpecialMethods
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
 
 __all__ = ["Calls"]
 
@@ -48,7 +52,7 @@ _FRESH_REFERENCES: Final = 3
 """The references to an argument that the caller has not stored: the tuple of arguments, a variable, `getrefcount`."""
 
 
-class Calls(Objects):
+class Calls(SpecialMethods):
     """The part of the context that makes calls."""
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -59,6 +63,8 @@ class Calls(Objects):
                 return self._kept(f(*arguments, **keywords))
         elif kind is MethodType:
             if type(f.__func__) is FunctionType and self._runs(f.__func__):
+                if f.__name__ in SPECIAL_METHODS and not keywords:
+                    return self.asked(f.__func__, f.__self__, *arguments)
                 return self._kept(f(*arguments, **keywords))
         elif kind is Lane:
             return self.call(agreed(f, "is called"), *arguments, **keywords)
@@ -119,8 +125,13 @@ class Calls(Objects):
         except TypeError:
             return self._unknown(f, arguments, keywords)
         direct = any(type(one) is Lane for one in arguments) or any(type(one) is Lane for one in keywords.values())
-        if direct and f in ELEMENTWISE:
-            return self._elementwise(f, arguments, keywords)
+        if not keywords and (found := self.by_method(f, arguments)) is not None:
+            return found[0]
+        if f in ELEMENTWISE:
+            if f.__module__ == "math" and (numbers := self.as_numbers(arguments)) is not None:
+                return self._leaf(f, numbers, keywords)
+            if direct:
+                return self._elementwise(f, arguments, keywords)
         if f in TAKES_ITERATORS:
             self._advance(arguments)
         if f in RULES:
@@ -222,6 +233,13 @@ class Calls(Objects):
 
     def _unknown(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A function without a rule: it may be called if it is known to have no effects, and no lane is involved."""
+        if is_compiled_by_numba(f):
+            raise self.lanes.refuse(
+                EffectError(
+                    f"{name_of(f)} is called at {place()}, and Numba has compiled it, so it cannot be converted: take "
+                    'its decorator away, call it outside, or run such lanes one by one, with effects="split"'
+                )
+            )
         module = getattr(f, "__module__", None) or getattr(type(getattr(f, "__self__", None)), "__module__", "")
         function = python_function(f)
         if function is not None and function is not f and self._runs(function):
@@ -230,6 +248,8 @@ class Calls(Objects):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
         code = getattr(function, "__code__", None)
         if function is not None and code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
+            if (inner := original_of(function)) is not None and not any(map(_is_array, arguments)):
+                return self.call(inner, *arguments, **keywords)
             nested = NESTED.get((str(module), function.__qualname__))
             if nested is not None:
                 return nested(self, *arguments, **keywords)
@@ -240,13 +260,18 @@ class Calls(Objects):
                 )
             )
         involved = contains_lane(arguments) or contains_lane(keywords) or contains_lane(getattr(f, "__self__", None))
+        if str(module) == "logging" and is_silent(f, arguments):
+            return f(*arguments, **keywords)
         if module == "statistics":
             return sequence_call(f, arguments, keywords)
         receiver = getattr(f, "__self__", None)
         if receiver is not None and type(receiver) is not ModuleType and str(module).startswith("collections"):
             self.changes(receiver)  # a class in Python, whose methods change its objects
-        if not involved and str(module).partition(".")[0] in PURE_MODULES:
-            return f(*arguments, **keywords)
+        if str(module).partition(".")[0] in PURE_MODULES:
+            if not involved:
+                return f(*arguments, **keywords)
+            if all(type(one) is Lane or is_immutable(one) for one in (*arguments, *keywords.values())):
+                return self._elementwise(f, arguments, keywords)
         if code is not None:
             advice = f"add its package to the argument packages ({module!r} is not installed)"
         else:
@@ -276,6 +301,10 @@ def _is_made_by(kind: Any, init: Any) -> bool:
     """Whether the instances of a class are made by `object`, and initialised by a Python function."""
     own = type(kind) is type and type(init) is FunctionType
     return own and kind.__new__ is object.__new__ and kind.__init__ is init
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _is_plain(value: Any) -> bool:

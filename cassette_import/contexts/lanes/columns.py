@@ -162,7 +162,9 @@ def joined(size: int, pieces: Sequence[tuple[Any, Any]]) -> Any:
             flat.append((positions, column))
     kinds = [kind_of(column) for _, column in flat]
     names = sorted(set(kinds))
-    arrays = {name: np.zeros(size, _DTYPES[name]) for name in names}
+    is_covered = len(names) == 1 and names != ["O"] and sum(len(positions) for positions, _ in flat) == size
+    make = np.empty if is_covered else np.zeros  # the positions are disjoint
+    arrays = {name: make(size, _DTYPES[name]) for name in names}
     codes: Any = np.zeros(size, np.uint8) if len(names) > 1 else None
     for (positions, column), name in zip(flat, kinds, strict=True):
         if type(column) is not np.ndarray and name == "O":

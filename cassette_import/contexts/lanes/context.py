@@ -12,7 +12,7 @@ from typing import Any
 from cassette_import.activation.context import Context
 from cassette_import.contexts.lanes.call_rules import contains_lane, contents, identical, looked_up
 from cassette_import.contexts.lanes.calls import Calls
-from cassette_import.contexts.lanes.columns import kind_of
+from cassette_import.contexts.lanes.columns import is_immutable, kind_of
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import Lane, agreed
@@ -40,11 +40,11 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
 
     def choice(self, test: Any, *saved: Any) -> Any:
         """A branch."""
-        return choice_of(test, saved)
+        return choice_of(test if type(test) is Lane else self.truth_of(test), saved)
 
     def unless(self, test: Any) -> bool:
         """Whether to run a block that raises: only if all lanes do. Otherwise those that do are dropped."""
-        choice = choice_of(test, ())
+        choice = self.choice(test)
         if isinstance(choice, Choice):
             choice.one()
             ids = self.lanes.active.ids
@@ -75,7 +75,9 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
     def not_(self, value: Any) -> Any:
         """`not value`."""
         if type(value) is not Lane:
-            return not value
+            value = self.truth_of(value)
+            if type(value) is not Lane:
+                return not value
         truth = compute(bool, value)
         if type(truth) is not Lane:
             return not truth
@@ -113,6 +115,10 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
 
     def _formatted(self, value: Any, conversion: int, spec: Any) -> Any:
         convert = CONVERSIONS[conversion]
+        if not is_immutable(value) and type(value) is not Lane and type(spec) is str:
+            if conversion < 0:
+                return self.call(format, value, spec)
+            value, convert = self.call(convert, value), CONVERSIONS[-1]
         if type(value) is Lane or type(spec) is Lane:
             return compute(lambda one, how: format(convert(one), how), value, spec)
         return format(convert(value), spec)

@@ -67,10 +67,11 @@ def lane_of(lanes: Lanes, members: LaneSet, column: Any) -> Any:
 
 def _columns(function: Any, data: Sequence[Any], size: int) -> tuple[Any, Any]:
     """The result as a column, or a tuple of columns; and a boolean array of the lanes that raise an exception."""
-    if any(type(column) is Mixed for column in data):
+    kinds = "".join([kind_of(column) for column in data])
+    if "M" in kinds:
         return _by_kinds(function, data, size)
     rules = RULES.get(function) if function.__hash__ is not None else None
-    rule = rules.get("".join(map(kind_of, data))) if rules is not None else None
+    rule = rules.get(kinds) if rules is not None else None
     found = rule(*data) if rule is not None else None
     if found is None:
         return _by_lane(function, data, size)

@@ -12,7 +12,7 @@ from typing import Any
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["EffectError", "TooManyPaths", "name_of", "place"]
+__all__ = ["EffectError", "TooManyPaths", "is_compiled_by_numba", "name_of", "place"]
 
 
 class EffectError(CassetteError):
@@ -32,6 +32,11 @@ def place() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
     return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def is_compiled_by_numba(f: Any) -> bool:
+    """Whether Numba has made a function: with `njit`, `jit` or `vectorize`."""
+    return type(f).__module__.partition(".")[0] == "numba"
 
 
 def name_of(f: Any) -> str:

@@ -13,6 +13,7 @@ import dataclasses
 import datetime
 import functools
 import itertools
+import logging
 import math
 import operator
 import statistics
@@ -31,6 +32,7 @@ __all__ = [
     "PURE_MODULES",
     "SEQUENCE_FUNCTIONS",
     "TAKES_ITERATORS",
+    "is_silent",
 ]
 
 ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
@@ -123,6 +125,25 @@ EFFECTS_BY_NAME: Final = frozenset(
     }
 )
 """Functions of modules without effects that have some, as module and name."""
+
+_RECORDING: Final = {
+    name.lower(): level for level, name in ((level, logging.getLevelName(level)) for level in (10, 20, 30, 40, 50))
+}
+"""The levels of the methods of loggers that write records."""
+
+
+def is_silent(f: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether a function of `logging` writes nothing: it finds a logger, or the logger ignores the level."""
+    if f is logging.getLogger:
+        return True
+    logger = getattr(f, "__self__", None)
+    if not isinstance(logger, logging.Logger):
+        return False
+    if f.__name__ in ("isEnabledFor", "getEffectiveLevel"):
+        return True
+    level = arguments[0] if f.__name__ == "log" and arguments else _RECORDING.get(f.__name__)
+    return type(level) is int and not logger.isEnabledFor(level)
+
 
 PURE_MODULES: Final = frozenset(
     [

@@ -26,24 +26,33 @@ class LaneSet:
     Parameters
     ----------
     ids:
-        The numbers.
+        The numbers; None if they are to be taken from the parent.
     version:
         How many times lanes had been dropped when this set was right.
     parent, index:
         A set that has all these lanes, and where they are in it, if that is known.
     """
 
-    __slots__ = ("_index", "_parent", "_positions", "ids", "later", "size", "version")
+    __slots__ = ("_ids", "_index", "_parent", "_positions", "is_everything", "later", "size", "version")
 
     def __init__(self, ids: Any, version: int, parent: LaneSet | None = None, index: Any = None) -> None:
-        self.ids = ids
-        self.size = len(ids)
+        self._ids = ids
+        self.size = len(index if ids is None else ids)
         self.version = version
+        self.is_everything = False
+        """Whether these are all lanes of the run, so that positions in this set are numbers."""
         self.later: LaneSet | None = None
         """This set without the lanes that have been dropped since."""
         self._parent = parent
         self._index = index
         self._positions: dict[int, tuple[LaneSet, Any]] = {}
+
+    @property
+    def ids(self) -> Any:
+        """The numbers of the lanes. They are taken from the parent when they are needed first."""
+        if self._ids is None:
+            self._ids = self._parent.ids[self._index]  # type: ignore[union-attr]
+        return self._ids
 
     def positions_in(self, other: LaneSet) -> Any:
         """Where the lanes of this set are in another one.
@@ -55,6 +64,8 @@ class LaneSet:
         """
         if other is self._parent:
             return self._index
+        if other.is_everything:
+            return self.ids
         known = self._positions.get(id(other))
         if known is not None:
             return known[1]
@@ -79,7 +90,7 @@ class LaneSet:
     def part(self, which: Any) -> LaneSet:
         """The lanes for which a boolean array is true."""
         index = np.flatnonzero(which)
-        return LaneSet(self.ids[index], self.version, self, index)
+        return LaneSet(index if self.is_everything else None, self.version, self, index)
 
 
 class Lanes:
@@ -88,6 +99,7 @@ class Lanes:
     def __init__(self, size: int) -> None:
         self.version = 0
         self.whole = self.active = LaneSet(np.arange(size), 0)
+        self.whole.is_everything = True
         """The lanes that execute the present code. They agree on everything that has been decided on the way."""
         self.alive = size
         """How many lanes have not been dropped."""

@@ -99,10 +99,12 @@ def choice_of(test: Any, saved: _Values) -> Any:
     """The choice for a test."""
     if type(test) is not Lane:
         return UNIFORM[bool(test)]
-    truths = compute(bool, test)
-    if type(truths) is not Lane:
-        return UNIFORM[truths]
-    column = truths.now()
+    column = test.now() if test.annotation is None else None
+    if type(column) is not np.ndarray or column.dtype.kind != "b":
+        truths = compute(bool, test)
+        if type(truths) is not Lane:
+            return UNIFORM[truths]
+        column = truths.now()
     count = int(np.count_nonzero(column))
     if count in (0, len(column)):
         return UNIFORM[count > 0]
@@ -132,7 +134,7 @@ class Loop:
 
     def goes(self, test: Any, *values: Any) -> bool:
         """Whether some lanes go on, by the test of a `while` loop; the other ones leave."""
-        choice = choice_of(test, ())
+        choice = self._context.choice(test)
         if not choice.both:
             going: bool = choice.one()
             if not going:

@@ -127,7 +127,14 @@ _PRODUCTS: Final[dict[float, Callable[[Any], Any]]] = {
 def _power(x: Any, y: Any) -> Any:
     x, y = floats(x), floats(y)
     z = _PRODUCTS[y](x) if type(y) is float and y in _PRODUCTS else np.power(x, y)
-    return z, ~(np.isfinite(z) & np.isfinite(x) & np.isfinite(y)) | ((x < 0) & (y != np.floor(y)))
+    # The power of a negative number is complex in Python, and NaN here. Infinities have finite powers below one.
+    odd = np.isfinite(z)
+    for one in (x, y):
+        if type(one) is np.ndarray:
+            odd &= np.isfinite(one)
+        elif not math.isfinite(one):
+            odd = np.zeros_like(odd)
+    return z, np.logical_not(odd, out=odd)
 
 
 def _integer_power(x: Any, y: Any) -> Any:

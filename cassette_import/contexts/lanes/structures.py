@@ -136,7 +136,9 @@ def _column(size: int, pieces: Pieces, failed: Any) -> Any:
         kind = "O"
     result = np.empty(size, _DTYPES.get(kind, object))
     for where, part in columns:
-        result[where] = part if kind != "O" or type(part) is not np.ndarray else part.astype(object)
+        first, end = int(where[0]), int(where[-1]) + 1
+        place = slice(first, end) if end - first == len(where) else where
+        result[place] = part if kind != "O" or type(part) is not np.ndarray else part.astype(object)
     if failed is not None and len(failed):
         result[failed] = np.nan if kind != "O" else None
     return result

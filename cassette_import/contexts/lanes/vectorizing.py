@@ -21,17 +21,19 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.lanes.columns import is_immutable, packed
+from cassette_import.contexts.lanes.arrays import column_of, refuse_subclasses, shaped
+from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.context import LanesContext
 from cassette_import.contexts.lanes.elementwise import lane_of
-from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, name_of
-from cassette_import.contexts.lanes.lane import Lane
+from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, is_compiled_by_numba, name_of
 from cassette_import.contexts.lanes.lane_sets import Lanes
-from cassette_import.contexts.lanes.parts import parts_of
+from cassette_import.contexts.lanes.nested_functions import VECTORIZED
 from cassette_import.contexts.lanes.structures import UnknownStructure, assembled, exception_of
 from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
 from cassette_import.importing.installation import install
 from cassette_import.interpreter.callables import python_function
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.passes.if_conversion import ConvertedCode
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 
@@ -117,6 +119,10 @@ def vectorize(
     return _vectorized(f, options)
 
 
+_USE: Final = {"Intervals": "enclosure"}
+"""The function that enters a context, by the context's name."""
+
+
 class _Options:
     """The options of `vectorize`."""
 
@@ -133,9 +139,17 @@ class _Options:
 def _vectorized(f: Any, options: _Options) -> Callable[..., Any]:
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")
+    if is_compiled_by_numba(f):
+        raise NotOverdubbable(
+            f"{name_of(f)} cannot be vectorized, because Numba has compiled it: take its decorator away, or have Numba "
+            "compute arrays, with numba.vectorize in place of its decorator"
+        )
     function = python_function(f)
     if function is None:
         raise NotOverdubbable(f"{f!r} cannot be vectorized: it has no Python source")
+    if function.__code__.co_filename.startswith(PACKAGE_FOLDER):
+        what = "it is vectorized already" if VECTORIZED in vars(function) else "it is a part of cassette_import itself"
+        raise NotOverdubbable(f"{name_of(f)} cannot be vectorized: {what}")
 
     def vectorized(*arguments: Any, **keywords: Any) -> Any:
         return _Call(f, function.__code__.co_filename, arguments, keywords, options).result()
@@ -144,6 +158,8 @@ def _vectorized(f: Any, options: _Options) -> Callable[..., Any]:
         functools.update_wrapper(vectorized, f)
     except AttributeError:
         pass
+    if options.errors == "raise" and options.effects == "refuse":
+        setattr(vectorized, VECTORIZED, f)
     return vectorized
 
 
@@ -159,12 +175,12 @@ class _Call:
         self.names = list(keywords)
         self.given = [*arguments, *keywords.values()]
         self.positional = len(arguments)
-        _refuse_subclasses(self.given)
+        refuse_subclasses(self.given)
         arrays = [value for value in self.given if type(value) is np.ndarray]
         self.shape = np.broadcast_shapes(*(array.shape for array in arrays))
         self.size = int(np.prod(self.shape, dtype=np.int64)) if arrays else 1
         self.has_arrays = bool(arrays)
-        self.columns = [_column(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
+        self.columns = [column_of(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
         self.shared = [value for value in self.given if type(value) is not np.ndarray and not is_immutable(value)]
         self.pieces: list[Any] = []
         self.failures: dict[int, BaseException] = {}
@@ -175,11 +191,17 @@ class _Call:
     def result(self) -> Any:
         """Run all lanes, and put the results together."""
         for context in ACTIVE.get().contexts:
+            if isinstance(context, ConvertedCode):
+                raise NotOverdubbable(
+                    f"{name_of(self.f)} is vectorized within the context {type(context).__name__}, which sees branches "
+                    "and calls itself: give that context the function itself"
+                )
             if context._tagging:
                 lost = NotOverdubbable(
-                    f"{name_of(self.f)} is vectorized within a context that tags values: their metadata would be lost; "
-                    "give the context the function itself, or use the context in the vectorized function, as in "
-                    "vectorize(lambda x: derivative(f, x))"
+                    f"{name_of(self.f)} is vectorized within a context that tags values ({type(context).__name__}): "
+                    "their metadata would be lost in arrays. Give the context the function itself, or call it in the "
+                    f"vectorized function, as in vectorize(lambda x: {_USE.get(type(context).__name__, 'derivative')}"
+                    "(f, x))"
                 )
                 refuse = getattr(context, "refuse", None)  # what the context says in its place would be less clear
                 raise lost if refuse is None else refuse(lost)
@@ -203,7 +225,7 @@ class _Call:
             error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
             raise error
         failed = np.array(sorted(self.failures), np.intp)
-        made = _shaped(self._checked(assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
+        made = shaped(self._checked(assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
         if self.options.errors == "return":
             return made, {self._index(number): error for number, error in sorted(self.failures.items())}
         return made
@@ -246,8 +268,10 @@ class _Call:
         self.done = start + len(ids)
 
     def _values(self, lanes: Lanes, ids: Any) -> list[Any]:
+        first, end = int(ids[0]), int(ids[-1]) + 1
+        which = slice(first, end) if end - first == len(ids) else ids
         return [
-            value if column is None else lane_of(lanes, lanes.whole, column[ids])
+            value if column is None else lane_of(lanes, lanes.whole, column[which])
             for value, column in zip(self.given, self.columns, strict=True)
         ]
 
@@ -294,7 +318,7 @@ class _Call:
             if self.options.effects == "split":
                 return self._in_order(lanes, ids, effect)
             raise effect
-        here = ids[lanes.whole.ids]
+        here = ids if lanes.whole.is_everything else ids[lanes.whole.ids]
         if error is not None:
             for position, number in enumerate(here.tolist()):
                 self.failures[number] = self._checked(exception_of, error, lanes.whole, position)
@@ -307,8 +331,9 @@ class _Call:
         function = python_function(self.f)
         if function is not None and not OVERDUBBED.overdubbable(function):
             raise NotOverdubbable(
-                f"{name_of(self.f)} cannot be vectorized: it is left alone, because another compiler may read its "
-                "source; a decorator has the name of one, such as jit"
+                f"{name_of(self.f)} cannot be vectorized: it is left alone, because another compiler, such as Numba, "
+                "may read its source. One of its decorators, or of those around it, has the name of such a compiler "
+                "(njit, jit, vectorize and the like): take it away"
             )
 
     def _in_order(self, lanes: Lanes, ids: Any, effect: EffectError) -> list[Any]:
@@ -341,53 +366,6 @@ class _Call:
                 self.failures[number] = error
             else:
                 self.pieces.append((np.array([number]), value, None))
-
-
-def _refuse_subclasses(values: list[Any]) -> None:
-    """Raise a `TypeError` for an array of a subclass, whose elements may mean something else."""
-    for value in values:
-        if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
-            raise TypeError(f"lanes are arrays of type numpy.ndarray, not {type(value).__qualname__}: convert it first")
-
-
-def _column(array: Any, shape: tuple[int, ...]) -> Any:
-    """The values of an argument as a column, for all lanes."""
-    flat = np.broadcast_to(array, shape).reshape(-1)
-    kind = flat.dtype.kind
-    if kind == "f" and flat.dtype.itemsize <= 8:
-        return flat.astype(np.float64)
-    if kind == "c" and flat.dtype.itemsize <= 16:
-        return flat.astype(np.complex128)
-    if kind == "b":
-        return flat.copy()
-    if kind == "i" or (kind == "u" and (flat.size == 0 or flat.max() <= np.iinfo(np.int64).max)):
-        return flat.astype(np.int64)
-    if kind not in "uOUS":
-        raise TypeError(f"lanes are arrays of numbers, texts or immutable objects, not of type {flat.dtype}")
-    values = flat.tolist()
-    if not all(type(value) is not Lane and is_immutable(value) for value in values):
-        raise TypeError("lanes are arrays of numbers, texts or other immutable objects")
-    return packed(values) if values else flat.astype(object)
-
-
-def _shaped(value: Any, size: int, shape: tuple[int, ...], depth: int) -> Any:
-    """A result whose arrays have the broadcast shape."""
-    if len(shape) == 1 or depth > 20:
-        return value
-    if type(value) is np.ndarray and value.shape == (size,):
-        return value.reshape(shape)
-    parts = parts_of(value)
-    if parts is None or parts.shape is None or not _holds_arrays(value, size):
-        return value
-    return parts.rebuilt([_shaped(part, size, shape, depth + 1) for part in parts.items])
-
-
-def _holds_arrays(value: Any, size: int, depth: int = 8) -> bool:
-    """Whether a result has arrays of lanes: other ones stay the objects that they are."""
-    if type(value) is np.ndarray:
-        return bool(value.shape == (size,))
-    parts = parts_of(value) if depth else None
-    return parts is not None and any(_holds_arrays(part, size, depth - 1) for part in parts.items)
 
 
 def _without_frames(error: BaseException | None) -> None:

@@ -9,8 +9,9 @@ import ast
 from types import CodeType
 from typing import Any
 
-from cassette_import.passes.if_conversion.code import CONTEXT, Names, call, load, store
+from cassette_import.passes.if_conversion.code import CONTEXT, Names, call, load, method, store
 from cassette_import.passes.if_conversion.expressions import Expressions
+from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
 from cassette_import.passes.if_conversion.statements import Statements
 from cassette_import.passes.if_conversion.variables import (
     SCOPES,
@@ -80,6 +81,7 @@ def _converted(
     expressions = Expressions(names, heads=heads)
     statements = Statements(names, expressions, liveness, frozenset(merged), declared, mangled, heads)
     statements.bound = set(parameters)
+    statements.is_special = tree.name in SPECIAL_METHODS
     if structured and _needs_frame(body):
         statements.frame = names.new()
     made = statements.block(body)
@@ -88,7 +90,7 @@ def _converted(
         start.append(ast.Assign([store(name)], call(False, "unbound_mark")))
     if statements.frame is not None:
         start.append(ast.Assign([store(statements.frame)], call(False, "frame")))
-        made.append(ast.Return(ast.Call(ast.Attribute(load(statements.frame), "result", ast.Load()), [], [])))
+        made.append(statements.leaving(method(load(statements.frame), "result")))
     return [*start, *made]
 
 

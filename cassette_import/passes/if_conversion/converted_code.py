@@ -6,13 +6,16 @@ converted code calls, and which functions are converted; must not know trees.
 
 from __future__ import annotations
 
+import builtins
 import operator
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.passes.if_conversion.uniform import UNIFORM, UniformFrame, UniformLoop
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 __all__ = ["CONVERSIONS", "UNBOUND", "ConvertedCode"]
 
@@ -220,6 +223,21 @@ class ConvertedCode:
 
     def still(self, before: Any) -> None:
         """End a `with` statement, which may have caught an exception."""
+
+    def special(self, value: Any) -> Any:
+        """What a special method returns whose result code in C checks, such as `__bool__`."""
+        return value
+
+    def imports(self, name: str, names: tuple[str, ...], level: int) -> None:
+        """Begin an import: a module that is new is executed outside of the context, since it outlives the call."""
+        module = None if level else sys.modules.get(name)
+        if module is not None and all(one in module.__dict__ for one in names):
+            return
+        outside = ACTIVE.set(INACTIVE)
+        try:
+            builtins.__import__(name, sys._getframe(1).f_globals, None, names, level)
+        finally:
+            ACTIVE.reset(outside)
 
     def refuses(self, what: str) -> None:
         """Begin a construct that is not converted."""

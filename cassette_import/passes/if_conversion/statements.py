@@ -62,6 +62,8 @@ class Statements(Stores):
         self.frame: str | None = None
         self.loops: list[_Loop] = []
         self.hard = False
+        self.is_special = False
+        """Whether the function is a special method whose result code in C checks."""
         self.is_protected = False
         """Whether a `try` or `with` statement is around the present one, with loops between them or not."""
 
@@ -118,6 +120,20 @@ class Statements(Stores):
         test = self.expressions.context("unless", self.expressions.context("not_", self._expression(node.test)))
         failed = ast.Assert(ast.Constant(False), self._expression(node.msg))
         return [ast.If(test, [failed], [])]
+
+    def _import(self, node: ast.Import) -> list[ast.stmt]:
+        """Modules are executed outside of the context: what they make outlives the call."""
+        calls = [self._imports(alias.name, (), 0) for alias in node.names]
+        return [*calls, *self._declared(node), node]
+
+    def _importfrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        names = tuple(alias.name for alias in node.names)
+        return [self._imports(node.module or "", names, node.level), *self._declared(node), node]
+
+    def _imports(self, name: str, names: tuple[str, ...], level: int) -> ast.stmt:
+        made = ast.Tuple([ast.Constant(one) for one in names], ast.Load())
+        what = ast.Constant(name), made, ast.Constant(level)
+        return ast.Expr(self.expressions.context("imports", *what))
 
     def _global(self, node: ast.stmt) -> list[ast.stmt]:
         return [node]
@@ -283,15 +299,19 @@ class Statements(Stores):
 
     # ---- jumps
 
+    def leaving(self, value: ast.expr) -> ast.stmt:
+        """A `return`: what a special method returns goes to C code."""
+        return ast.Return(self.expressions.context("special", value) if self.is_special else value)
+
     def _return(self, node: ast.Return) -> list[ast.stmt]:
         value = self._expression(node.value) or ast.Constant(None)
         if self.frame is None:
-            return [ast.Return(value)]
+            return [self.leaving(value)]
         if self.is_protected:
             kept = self.names.new()
             alone = ast.Expr(method(load(self.frame), "alone"))
-            return [ast.Assign([store(kept)], value), alone, ast.Return(load(kept))]
-        leave = ast.Return(ast.Attribute(load(self.frame), "value", ast.Load()))
+            return [ast.Assign([store(kept)], value), alone, self.leaving(load(kept))]
+        leave = self.leaving(ast.Attribute(load(self.frame), "value", ast.Load()))
         return [ast.If(method(load(self.frame), "returns", value), [leave], [])]
 
     def _break(self, node: ast.Break) -> list[ast.stmt]:
