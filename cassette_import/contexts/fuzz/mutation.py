@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from cassette_import.contexts.fuzz.inputs import Edit, applied, copied, is_huge, leaves
 
-__all__ = ["Mutator"]
+__all__ = ["CHARACTERS", "Mutator"]
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ _INTERESTING: Final = (
     0, 1, -1, 2, 7, 8, 10, 16, 100, 127, 128, 255, 256, 1000, 32767, 65535, 2**31 - 1, 2**31, 2**63, -(2**31),
 )  # fmt: skip
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-9, 1e9, 1e308, 5e-324, math.inf, -math.inf, math.nan)
-_CHARACTERS: Final = "0123456789aAbzZ_ \n\t\r.,:;+-*/%=<>!?&|^~#@$\\'\"`()[]{}\0é€\U0001f600"
+CHARACTERS: Final = "0123456789aAbzZ_ \n\t\r.,:;+-*/%=<>!?&|^~#@$\\'\"`()[]{}\0é€\U0001f600"
 _SEPARATORS: Final = ("\n", "\n", "\n", " ", ",", ",", ";", "=", ".", ":", "&", "/", "(", ")", "[", "]", "{", "}", '"')
 _SEPARATORS_OF_BYTES: Final = tuple(one.encode() for one in (*_SEPARATORS, "\0"))
 _SHARE_OF_PIECES: Final = 0.2
@@ -145,7 +145,7 @@ class Mutator:
         return int(self._fraction() * bound)
 
     def _characters(self, text: Any, start: int, end: int, other: Any) -> Any:
-        return _as(text, "".join(self.chance.choices(_CHARACTERS, k=self.pick((1, 1, 1, 2, 4)))), self.chance)
+        return _as(text, "".join(self.chance.choices(CHARACTERS, k=self.pick((1, 1, 1, 2, 4)))), self.chance)
 
     def _nothing(self, text: Any, start: int, end: int, other: Any) -> Any:
         return text[:0]

@@ -39,6 +39,11 @@ class Limits:
     memory:
         How many bytes of address space the process may use beyond what it uses now, or None.
 
+    Attributes
+    ----------
+    is_interrupted:
+        Whether Ctrl-C was pressed.
+
     Raises
     ------
     ValueError
@@ -56,12 +61,13 @@ class Limits:
             )
         self.timeout = timeout
         self.memory = memory
+        self.is_interrupted = False
         self._began: float | None = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the bounds, and restore what was before."""
-        with self._memory(), self._clock():
+        with self._memory(), self._clock(), self._interruptions():
             yield
 
     @contextmanager
@@ -90,6 +96,24 @@ class Limits:
         finally:
             signal.setitimer(signal.ITIMER_REAL, *before)
             signal.signal(signal.SIGALRM, old)
+
+    @contextmanager
+    def _interruptions(self) -> Iterator[None]:
+        """Note Ctrl-C: a function that handles all exceptions would keep it to itself."""
+        before = signal.getsignal(signal.SIGINT)
+        if not callable(before) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupted(number: int, frame: FrameType | None) -> Any:
+            self.is_interrupted = True
+            return before(number, frame)
+
+        signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _tick(self, number: int, frame: FrameType | None) -> None:
         if self._began is not None and self.timeout and time.monotonic() - self._began > self.timeout:

@@ -121,6 +121,8 @@ class Search:
         self.findings: dict[Key, Finding] = {}
         self.executions = self.tagged = 0
         self._waiting: list[Entry] = []
+        self._outcomes: set[str] = set()
+        """The types of exceptions so far; that of None stands for runs that returned."""
         self._later: LaterResult | None = None
         """How the results of the function were run, if they ran later."""
         self._turns = Turns(by_clock=False)
@@ -191,7 +193,9 @@ class Search:
         return min(self.mutator.pick(among), self.mutator.pick(among), key=lambda entry: entry.size)
 
     def _execute(self, value: Any, repairs: frozenset[Any]) -> bool:
-        """Run the function as it is; keep the input if it reached something new. Whether it did."""
+        """Run the function; keep an input that reached something new, or ended in a new way; whether it did."""
+        if self.limits.is_interrupted:
+            raise KeyboardInterrupt
         if self._is_over():
             raise _Over
         self.executions += 1
@@ -200,8 +204,10 @@ class Search:
         if error is not None and not (self.allowed and isinstance(error, self.allowed)):
             self._found(value, error, repairs)
         self._show()
-        if self.coverage.reached == before:
+        outcome = type(error).__qualname__
+        if self.coverage.reached == before and outcome in self._outcomes:
             return False
+        self._outcomes.add(outcome)
         self._add(Entry(copied(value), repairs))
         return True
 

@@ -1,4 +1,4 @@
-"""A strategy of Hypothesis whose examples are the inputs that a search has kept.
+"""A strategy of Hypothesis whose examples are the inputs that a search has kept, and variations of them.
 
 Knows Hypothesis's strategies, and the results of a search; must not know how inputs are found. Hypothesis is imported
 when a strategy is made: nothing else needs it.
@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.contexts.fuzz.fuzzing import fuzz
-from cassette_import.contexts.fuzz.inputs import copied, encoded
+from cassette_import.contexts.fuzz.inputs import Edit, applied, copied, encoded, leaves
+from cassette_import.contexts.fuzz.mutation import CHARACTERS
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["inputs"]
 
 _EXECUTIONS: Final = 3000
+_LONGEST: Final = 8
 
 
 def inputs(f: Callable[[Any], Any], seeds: Iterable[Any], **options: Any) -> SearchStrategy[Any]:
     """A strategy for `@given`: the inputs that reach something new in an unmodified function, and those of findings.
 
-    The search runs when the first example is drawn. Examples shrink to the shortest inputs.
+    About half of the examples are such inputs as they are, the others have up to three small changes. The search runs
+    when the test begins. Examples shrink to the shortest inputs, and to the fewest changes.
 
     Parameters
     ----------
@@ -68,9 +71,74 @@ def inputs(f: Callable[[Any], Any], seeds: Iterable[Any], **options: Any) -> Sea
     def made() -> SearchStrategy[Any]:
         if not found:
             found.extend(sorted(_found(f, list(seeds), options), key=lambda value: len(encoded(value))))
-        return strategies.sampled_from(found).map(copied)
+        kept = strategies.sampled_from(found).map(copied)
+        texts = strategies.text(CHARACTERS, max_size=_LONGEST) | strategies.text(max_size=_LONGEST)
+        written: dict[type, SearchStrategy[Any]] = {str: texts, bytes: strategies.binary(max_size=_LONGEST)}
+        for strategy in written.values():
+            strategy.validate()  # to prepare it takes seconds once, which do not count as drawing
+        return kept | strategies.composite(_varied)(kept, written)
 
     return strategies.deferred(made)
+
+
+Draw = Callable[[Any], Any]
+
+
+def _varied(draw: Draw, kept: SearchStrategy[Any], written: dict[type, SearchStrategy[Any]]) -> Any:
+    """An input with up to three changes.
+
+    Parameters
+    ----------
+    draw:
+        Draws an example of a strategy.
+    kept:
+        The inputs.
+    written:
+        What is written into texts and into bytes.
+    """
+    from hypothesis import strategies
+
+    value = draw(kept)
+    for _ in range(draw(strategies.integers(1, 3))):
+        parts = [(path, part) for path, part in leaves(value) if type(part) in _CHANGES]
+        if parts:
+            path, part = draw(strategies.sampled_from(parts))
+            value = applied(value, Edit(path, *_CHANGES[type(part)](draw, part, kept, written)))
+    return value
+
+
+def _changed_text(draw: Draw, part: Any, kept: Any, written: Any) -> tuple[Any, ...]:
+    """The part of a text that is replaced, and what is written there: a part of another input, or something new."""
+    from hypothesis import strategies
+
+    start = draw(strategies.sampled_from((len(part), 0)) | strategies.integers(0, len(part)))
+    end = draw(strategies.integers(start, min(len(part), start + _LONGEST)))
+    if not draw(strategies.booleans()):
+        return start, end, draw(written[type(part)])
+    others = [other for _, other in leaves(draw(kept)) if type(other) is type(part) and other]
+    other = draw(strategies.sampled_from(others or [part]))
+    begin = draw(strategies.integers(0, len(other)))
+    return start, end, other[begin : begin + draw(strategies.integers(1, _LONGEST))]
+
+
+def _changed_integer(draw: Draw, part: int, *_: Any) -> tuple[Any, ...]:
+    from hypothesis import strategies
+
+    return None, None, part + draw(strategies.integers())
+
+
+def _changed_float(draw: Draw, part: float, *_: Any) -> tuple[Any, ...]:
+    from hypothesis import strategies
+
+    return None, None, draw(strategies.floats())
+
+
+_CHANGES: Final[dict[type, Callable[..., tuple[Any, ...]]]] = {
+    str: _changed_text,
+    bytes: _changed_text,
+    int: _changed_integer,
+    float: _changed_float,
+}
 
 
 def _found(f: Callable[[Any], Any], seeds: list[Any], options: dict[str, Any]) -> Iterator[Any]:

@@ -48,6 +48,33 @@ def test_an_example_that_fails_shrinks_to_the_shortest_input_that_fails():
     assert "all-stop" in str(caught.value.__notes__)
 
 
+def priced(text):
+    if text[:4] != "EUR ":
+        raise ValueError(text)
+    return int(text[4:])
+
+
+def test_examples_are_varied_so_that_a_test_fails_for_what_the_search_had_no_reason_to_keep():
+    @hypothesis.settings(database=None, max_examples=200, derandomize=True)
+    @hypothesis.given(inputs(priced, [""], executions=1000, allowed=ValueError))
+    def test(text):
+        try:
+            priced(text)
+        except ValueError:
+            return
+        raise AssertionError(text)
+
+    with pytest.raises(AssertionError, match=r"^EUR .*\d"):
+        test()
+
+
+@pytest.mark.parametrize("seed", [b"ab", 3, 2.5, {"a": ["b", 1, None]}, []])
+def test_inputs_of_each_type_are_varied(seed):
+    drawn = examples(inputs(lambda value: value, [seed], executions=20))
+    assert {type(value) for value in drawn} >= {type(seed)}
+    assert len({repr(value) for value in drawn}) > (1 if seed != [] else 0)
+
+
 def test_examples_are_copies_that_a_test_may_change():
     drawn = examples(inputs(lambda items: items, [["a"]], executions=20).map(lambda items: items.append(1) or items))
     assert all(items.count(1) == 1 for items in drawn if items[:1] == ["a"])

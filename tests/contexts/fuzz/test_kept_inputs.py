@@ -82,6 +82,20 @@ def test_ctrl_c_ends_a_search_with_its_findings(folder):
     assert "RuntimeError: found" in output
 
 
+def test_ctrl_c_ends_a_search_whose_function_handles_all_exceptions():
+    def swallows(text):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except BaseException:
+            return
+
+    before = signal.getsignal(signal.SIGINT)
+    found = fuzz(swallows, [""], executions=50)
+    assert found.interrupted
+    assert found.executions == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_seeds_are_files_of_a_folder(folder):
     (folder / "seeds").mkdir()
     (folder / "seeds" / "one").write_text("MAGICK and more")
