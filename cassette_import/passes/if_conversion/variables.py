@@ -159,7 +159,13 @@ class Liveness:
         return everything
 
     def _with(self, node: Any, live: _Live, jumps: _Jumps) -> _Live:
-        return self._block(node.body, live, jumps) | live | _of_items(node)
+        """The statement may catch an exception of any statement in it: what is live after it is live there."""
+        always = self._always
+        self._always = always | live
+        try:
+            return self._block(node.body, live, jumps) | _of_items(node)
+        finally:
+            self._always = always
 
     def _match(self, node: ast.Match, live: _Live, jumps: _Jumps) -> _Live:
         found = live | loaded_names(node.subject)

@@ -408,3 +408,30 @@ def test_code_after_try_does_not_run_for_no_lanes():
     assert vectorize(returns_from_every_turn_within_try)(xs).tolist() == list(
         map(returns_from_every_turn_within_try, xs.tolist())
     )
+
+
+def suppressed_after_a_loop(x, n):
+    a = x
+    with contextlib.suppress(ZeroDivisionError):
+        for _ in range(n):
+            a = a + 1
+        a = 2 / x
+    return a
+
+
+def suppressed_after_a_branch(x, n):
+    a = b = x
+    with contextlib.suppress(ZeroDivisionError):
+        if n > 2:
+            a = n
+            b = a * 2
+        a = b = 2 / x
+    return a, b
+
+
+@pytest.mark.parametrize("f", [suppressed_after_a_loop, suppressed_after_a_branch])
+def test_a_variable_that_an_exception_leaves_as_it_was_before_keeps_the_value_of_each_lane(f):
+    ns = np.array([6, 2, 5, 1, 4, 0, 3, 7])
+    xs = np.zeros(8)
+    found = vectorize(lambda x, n: repr(f(x, n)))(xs, ns)
+    assert found.tolist() == [repr(f(0.0, n)) for n in ns.tolist()]
