@@ -77,15 +77,19 @@ def _inside_generator(node: ast.GeneratorExp, mode: Mode, kept: str | None) -> l
 
 def _inside_clause(node: ast.comprehension, mode: Mode, kept: str | None) -> list[Inside]:
     """No assignment expression is allowed in a clause's iterable or target, not even within a lambda."""
-    for place in (node.iter, node.target):
-        work: list[ast.AST] = [place]
-        while work:
-            part = work.pop()
-            work += parts(part)
-            if part.__class__ is ast.Lambda:
-                setattr(part, BARE_LAMBDA, True)
+    make_lambdas_bare(node.iter, node.target)
     bare = _without_temporaries(mode)
     return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node, (), kept)]
+
+
+def make_lambdas_bare(*places: ast.AST) -> None:
+    """Note at the lambdas in some nodes that their surroundings allow no temporaries."""
+    work = list(places)
+    while work:
+        part = work.pop()
+        work += parts(part)
+        if part.__class__ is ast.Lambda:
+            setattr(part, BARE_LAMBDA, True)
 
 
 def _inside_with(node: ast.With | ast.AsyncWith, mode: Mode, kept: str | None) -> list[Inside]:

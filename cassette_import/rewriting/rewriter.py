@@ -45,7 +45,7 @@ from cassette_import.rewriting.function_blocks import (
     plain_branch,
     with_unwrapping,
 )
-from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
+from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, make_lambdas_bare, modes_inside
 from cassette_import.rewriting.nested_bodies import NestedBodies
 from cassette_import.rewriting.resumed_parts import ResumedParts
 from cassette_import.rewriting.shape import Shape
@@ -300,6 +300,8 @@ class _Rewriter:
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
             for shape in self.shapes
         ]
+        if hasattr(node, BARE_LAMBDA):
+            make_lambdas_bare(*copies)  # also in what passes have made of the body
         value: ast.expr = node.body
         if self.is_tagging:
             names = free_names(node, self.surroundings.free_names)

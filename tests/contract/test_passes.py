@@ -18,6 +18,7 @@ from cassette_import import (
     PassError,
     canrecurse,
     contextslot,
+    install,
     nooverdub,
     overdub,
     reflect,
@@ -314,6 +315,15 @@ def test_a_pass_on_a_lambda(program):
     made = lambda context_type, reflection: expression("x + 1")
     assert overdub(Context(passes=[made]), program.square, 5) == 6
     assert program.square(5) == 25
+
+
+def test_a_pass_on_lambdas_within_one_another_in_the_iterable_of_a_comprehension(make_program):
+    """No assignment expression is allowed there, however deep, so the lambdas have no temporaries."""
+    program = make_program(
+        "def take(a):\n    return [n for n in map(lambda k: sorted([k], key=lambda k: -k + a)[0], [1, 2])]"
+    )
+    with install(program.__name__):
+        assert overdub(Context(passes=[lambda context_type, reflection: reflection.tree]), program.take, 2) == [1, 2]
 
 
 def test_a_pass_on_a_lambda_may_return_a_lambda(program):

@@ -26,6 +26,19 @@ def failing(number):
         raise ValueError(f"no {number}")
     return number
 
+def chained(number):
+    try:
+        raise KeyError(number)
+    except KeyError as error:
+        raise ValueError("chained") from error
+
+class Unsent(Exception):
+    def __init__(self, number, text):
+        super().__init__(text)
+
+def unsent(number):
+    raise Unsent(number, "unsent")
+
 def changing(numbers):
     numbers.append(1)
 

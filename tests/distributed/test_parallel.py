@@ -14,7 +14,7 @@ from helpers.observed_calls import observed
 from cassette_import import overdub
 from cassette_import.contexts.parallel import Parallel, ParallelError
 
-_NAMES = ("load", "score", "noisy", "failing", "slow", "nested", "total")
+_NAMES = ("load", "score", "noisy", "failing", "slow", "nested", "total", "chained", "unsent")
 
 
 @pytest.fixture
@@ -87,6 +87,13 @@ def main():
     return rows
 """
     assert same(source)["failing"] >= 4
+
+
+@pytest.mark.parametrize("name", ["chained", "unsent"])
+def test_an_exception_of_a_call_that_was_repeated_has_its_traceback(same, context, name):
+    """An exception with a cause, and one that cannot be pickled, are raised again in this process."""
+    same(f"def main():\n    rows = [work.load(n) for n in range(2)]\n    rows.append(\n        work.{name}(1))\n")
+    assert f"parallel_work.{name}: 1 task\n    1 in this process: its" in context.summary()
 
 
 def test_what_was_stored_after_a_failed_call_is_taken_back(same):

@@ -128,11 +128,7 @@ class Task(Call):
         """The traceback of the task's exception: the call site, and what is below it."""
         outcome = self.outcome
         assert outcome is not None
-        assert outcome.error is not None
-        below = outcome.error.__traceback__
-        if outcome.frames is not None:
-            below = rebuilt(outcome.frames)
-        return self.site.traceback(below)
+        return self.site.traceback(outcome.below if outcome.frames is None else rebuilt(outcome.frames))
 
 
 def pickled(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bytes, list[Task]]:

@@ -11,6 +11,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Sequence
+from types import TracebackType
 from typing import Any, Final, TextIO
 
 from cassette_import.contexts.parallel.tracebacks import Entry, described
@@ -38,6 +39,8 @@ class Outcome:
         The result of the function.
     error, frames:
         The exception that it raised, and its traceback below the call, as data.
+    below:
+        This traceback itself, if the call was made in the process of the program.
     context:
         What was being handled when it was raised.
     output:
@@ -48,13 +51,14 @@ class Outcome:
         Why the function cannot be a task at all; or empty.
     """
 
-    __slots__ = ("context", "error", "frames", "output", "problem", "refusal", "value")
+    __slots__ = ("below", "context", "error", "frames", "output", "problem", "refusal", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
         self.error: BaseException | None = None
         self.context: BaseException | None = None
         self.frames: list[Entry] | None = None
+        self.below: TracebackType | None = None
         self.output: list[tuple[str, str]] = []
         self.problem = ""
         self.refusal = ""
@@ -116,7 +120,7 @@ def _call_here(outcome: Outcome, function: Any, arguments: Any, keywords: Any) -
         outcome.value = function(*arguments, **keywords)
     except BaseException as error:
         here = error.__traceback__
-        error.__traceback__ = None if here is None else here.tb_next
+        outcome.below = None if here is None else here.tb_next
         outcome.error = error
         outcome.context = error.__context__
 
