@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.package_walk import FoundModule, NoSuchPackage, modules_below
 from cassette_import.importing.selection import Selection
+from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.specialization import disk_cache
 
 __all__ = ["Diagnosis", "NoSuchPackage", "diagnose", "format_lines"]
@@ -59,8 +59,7 @@ def _syntax_problem(decision: Decision) -> str:
     except OSError:  # in a zip file, for example
         return ""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with SILENCED:
             compile(source, decision.origin or "", "exec", dont_inherit=True)
     except SyntaxError as error:
         return f"syntax error in line {error.lineno}: {error.msg}"

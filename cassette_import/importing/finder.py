@@ -28,6 +28,7 @@ from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.specialization.registry_port import registry
 
@@ -232,8 +233,7 @@ def _executes_its_code(loader: Any) -> bool:
 
 
 def _compiled(source: bytes, filename: str) -> CodeType | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the loader has issued them when it compiled (S6)
+    with SILENCED:  # the loader has issued them when it compiled (S6)
         return compile(source, filename, "exec", dont_inherit=True)
 
 

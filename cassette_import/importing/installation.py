@@ -9,7 +9,6 @@ import importlib
 import re
 import sys
 import threading
-import warnings
 from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
@@ -21,6 +20,7 @@ from cassette_import.importing.finder import finder, locate
 from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
 from cassette_import.interpreter.namespaces import module_namespace
 from cassette_import.interpreter.records import Record
+from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.specialization.registry_port import registry
 
 __all__ = ["Installation", "ModuleReport", "install", "installed", "uninstall"]
@@ -356,8 +356,7 @@ def _not_imported(decision: Decision) -> Decision:
     try:
         with open(decision.origin or "", "rb") as file:
             source = file.read()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with SILENCED:
             compile(source, decision.name, "exec", dont_inherit=True)
     except SyntaxError as error:
         reason = f"syntax error in line {error.lineno}: {error.msg}"

@@ -15,12 +15,12 @@ import os.path
 import re
 import sys
 import tokenize
-import warnings
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.file_stamp import STARTED, stamp_of
@@ -162,8 +162,7 @@ class SourceFile:
 
     def parse(self, source: bytes | str) -> ast.Module:
         """A fresh tree of the source."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python has issued them already when it compiled the program
+        with SILENCED:  # Python has issued them already when it compiled the program
             return ast.parse(source, self.filename)
 
     def module_tree(self, source: bytes, plain: CodeType) -> ast.Module | None:
@@ -178,8 +177,7 @@ class SourceFile:
         return tree
 
     def _tree_without_bodies(self, text: str, plain: CodeType) -> ast.Module | None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with SILENCED:
             return module_tree.tree_without_bodies(text, plain)
 
     def find(self, code: CodeType) -> Place | None:
@@ -346,8 +344,7 @@ class SourceFile:
 
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
         """Compile a rewritten tree with the `__future__` features of the plain code (C16)."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with SILENCED:
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
             return with_settled_sets(code)
 

@@ -303,6 +303,54 @@ def test_a_script_runs_on_workers_of_its_own(folder, work, tmp_path):
     assert "parallel_work.noisy: 5 tasks" in done.stderr
 
 
+AT_EXIT = """
+import atexit
+from parallel_work import failing
+
+@atexit.register
+def show():
+    print(repr(last), n, done, rows, "never" in globals())
+
+last, done, rows = None, 0, []
+for n in range(6):
+    last = failing(n)
+    rows.append(last)
+    done = n + 1
+    if n == 4:
+        never = failing(n)
+"""
+
+
+def test_after_an_exception_the_variables_of_a_module_level_are_those_at_the_call(folder, work, tmp_path):
+    (tmp_path / "script.py").write_text(AT_EXIT)
+    context = "parallel:targets=parallel_work:failing,workers=2"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.getcwd()])}
+    for command in (["script.py"], ["-m", "cassette_import", "run", "-c", context, "script.py"]):
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, cwd=tmp_path, env=environment)
+        assert (done.returncode, done.stdout) == (1, "2 3 3 [0, 1, 2] False\n"), done.stderr
+
+
+def test_an_exception_has_the_one_that_was_handled_as_its_context(same):
+    source = """
+def again():
+    return [work.load(1), work.failing(3)]
+
+def main():
+    try:
+        work.chained(1)
+    except ValueError:
+        try:
+            again()
+        except ValueError as error:
+            print(repr(error.__context__), repr(error.__context__.__context__))
+        try:
+            rows = [work.unsent(n) for n in range(2)]
+        except Exception as error:
+            print(repr(error.__context__), repr(error.__context__.__context__))
+"""
+    assert same(source)["failing"] == 1
+
+
 def test_a_call_whose_worker_dies_is_made_in_this_process(work, client, program):
     """The last test that uses the workers."""
     module = program("def main(process):\n    return [work.dying(n, process) for n in range(1)]")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,8 @@ __all__ = ["NEEDS_DISTRIBUTED", "Cluster", "local_processes"]
 
 DEATH_TIMEOUT: Final = 60.0
 """The seconds after which a worker ends that does not reach its scheduler: the program was killed as it started."""
+_LOGGERS: Final = ("distributed", "tornado", "bokeh")
+_THREAD_OF_CLIENT: Final = "IO loop"
 NEEDS_DISTRIBUTED: Final = "parallel needs dask.distributed: install cassette_import[distributed]"
 
 
@@ -60,10 +63,13 @@ class Cluster:
         return client
 
     def _start(self) -> None:
+        is_new = "distributed" not in sys.modules
         try:
             import distributed
         except ImportError as error:
             raise ImportError(NEEDS_DISTRIBUTED) from error
+        if is_new:
+            _keep_from_handlers_of_the_program()
         try:
             if self._scheduler is not None:
                 self._client = distributed.Client(self._scheduler, set_as_default=False)
@@ -90,6 +96,19 @@ class Cluster:
         if closing:
             atexit.unregister(self.close)
             self._client = None
+
+
+def _keep_from_handlers_of_the_program() -> None:
+    """Keep what dask logs out of the logs of a program that does not know of it. Warnings go to standard error."""
+    for name in _LOGGERS:
+        logging.getLogger(name).propagate = False
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").addFilter(_is_of_program)
+
+
+def _is_of_program(record: logging.LogRecord) -> bool:
+    """Whether a record is none of the event loop of dask's client, which has a thread of its own."""
+    return record.threadName != _THREAD_OF_CLIENT
 
 
 def local_processes(count: int) -> Any:

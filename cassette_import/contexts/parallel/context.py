@@ -10,7 +10,6 @@ import inspect
 import json
 import pickle
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import Lock
@@ -27,6 +26,7 @@ from cassette_import.contexts.parallel.conversion import Conversion
 from cassette_import.contexts.parallel.progress import Progress
 from cassette_import.contexts.parallel.regions import Regions
 from cassette_import.contexts.parallel.submissions import Submissions
+from cassette_import.contexts.parallel.task_output import comparable, do_again
 from cassette_import.contexts.parallel.tasks import ParallelError, Site, Task
 from cassette_import.contexts.parallel.worker import Outcome, execute
 from cassette_import.interpreter.hidden_frames import hidden
@@ -174,16 +174,16 @@ class Parallel(Regions, Context, events=Events.NONE):
         outcome: Outcome | None = None
         try:
             outcome = task.wait(name, self._cluster.problem)
-            if self._check and not task.reason:
-                self._compare(task, name, outcome)
         finally:
             ACTIVE.reset(token)
             self._progress.ended(failed=outcome is None or outcome.error is not None)
         if task.reason:
             with self._lock:
                 self._here[name, task.reason] += 1
-        for stream, text in outcome.output:
-            getattr(sys, stream).write(text)
+        for noted in outcome.output:
+            do_again(noted, task.site.frame, task.site.line)
+        if self._check and not task.reason:
+            self._compare(task, name, outcome)
         return outcome
 
     def ran_here(self, function: Any, reason: str, site: Site) -> None:
@@ -192,12 +192,16 @@ class Parallel(Regions, Context, events=Events.NONE):
             self._here[self._targets[id(function)][0], f"{reason} ({site})"] += 1
 
     def _compare(self, task: Task, name: str, outcome: Outcome) -> None:
-        """Run the call here, too."""
-        again = execute(task.payload, *(one.outcome for one in task.earlier if one.outcome is not None))
+        """Run the call here, too. Its warnings are none now: they have been shown, and are shown once."""
+        token = ACTIVE.set(INACTIVE)
+        try:
+            again = execute(task.payload, *(one.outcome for one in task.earlier if one.outcome is not None))
+        finally:
+            ACTIVE.reset(token)
         for what, one, other in (
             ("result", outcome.value, again.value),
             ("exception", _described(outcome.error), _described(again.error)),
-            ("output", outcome.output, again.output),
+            ("output", comparable(outcome.output), comparable(again.output)),
         ):
             if not _same(one, other):
                 raise ParallelError(

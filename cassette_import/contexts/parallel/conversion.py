@@ -134,6 +134,9 @@ class _Statements:
         except NotConvertible:
             pending = frozenset()
             made = self._converted(chosen, pending)
+        if not self._in_function:
+            names = [ast.Constant(name) for name in sorted(_bound(chosen))]
+            made = [ast.Expr(context_call(chosen[0], "entering", *names)), *made]
         region = _guarded(made, chosen[0])
         return [*run[:first], region, *(_known(name, chosen[-1]) for name in sorted(pending)), *run[last:]]
 
@@ -280,6 +283,19 @@ def _pending(statements: Sequence[ast.stmt], candidates: Candidates) -> frozense
             if candidates.is_call(value) or (isinstance(value, ast.Name) and value.id in found)
         }
     return frozenset(found)
+
+
+def _bound(statements: Sequence[ast.stmt]) -> set[str]:
+    """The variables that the statements of a region bind."""
+    work: list[ast.AST] = list(statements)
+    found: set[str] = set()
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if not isinstance(node, (*_SCOPES, ast.ListComp, ast.DictComp)):
+            work.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def _guarded(body: list[ast.stmt], place: ast.stmt) -> ast.stmt:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FrameType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar, Final
 
+from cassette_import.contexts.parallel.module_variables import ModuleVariables, fill, restore
 from cassette_import.contexts.parallel.tasks import HasPlaceholder, NotTransferable, Placeholder, Site, Task, pickled
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -76,6 +77,7 @@ class _State(threading.local):
         self.count = 0
         self.failed: Task | None = None
         self.fresh: Any = None
+        self.variables = ModuleVariables()
 
 
 class Regions:
@@ -102,6 +104,10 @@ class Regions:
     def ran_here(self, function: Any, reason: str, site: Site) -> None:
         """Note that a call of a target was no task."""
 
+    def entering(self, *names: str) -> None:
+        """A region of a module level begins, which binds these names: anything may read them after an exception."""
+        self._state.variables.bind(_program_frame(), names)
+
     # ---- calls
 
     @hidden
@@ -109,7 +115,8 @@ class Regions:
         """A call of what may be a target: its placeholder, or the value of any other call."""
         if not self.is_target(function):
             return self.call(function, *arguments, **keywords)
-        site = Site(_program_frame())
+        frame = _program_frame()
+        site = Site(frame)
         try:
             try:
                 payload, earlier = pickled(function, arguments, keywords)
@@ -121,6 +128,8 @@ class Regions:
             return self.call(function, *arguments, **keywords)
         state = self._state
         task = Task(state.count, function, payload, earlier, site)
+        task.before = state.variables.values(frame)
+        task.handled = sys.exc_info()[1]
         self.start(task)
         state.count += 1
         state.tasks.append(task)
@@ -282,7 +291,6 @@ class Regions:
     def _settle(self, last: Task) -> None:
         """Wait for the tasks up to one, in the order of their calls."""
         state = self._state
-        names = _module_names()
         while state.tasks:
             task = state.tasks[0]
             if task.outcome is None and task.submissions is not None:
@@ -302,10 +310,7 @@ class Regions:
                 break
         while state.stored and (not state.tasks or state.stored[0].after <= state.tasks[0].number):
             state.stored.popleft().fill()  # no task that may fail was called before it
-        if names is not None:
-            for name, value in names.items():
-                if type(value) is Placeholder and value.is_known:
-                    names[name] = value.value
+        fill(_program_frame())
 
     def _take_back(self, failed: Task) -> None:
         """Undo what was stored after a call, and give up the tasks that were submitted after it."""
@@ -315,6 +320,8 @@ class Regions:
                 stored.undo()
             else:
                 stored.fill()
+        if failed.before is not None:
+            restore(failed.site.frame, failed.before)
         if failed.submissions is not None:
             failed.submissions.give_up(state.tasks)
         state.tasks.clear()
@@ -332,6 +339,11 @@ class Regions:
             return
         error.__traceback__ = failed.traceback()
         error.__context__ = failed.outcome.context
+        first: BaseException = error
+        while first.__context__ is not None:
+            first = first.__context__
+        if first is not failed.handled:
+            first.__context__ = failed.handled
 
 
 class _Steps:
@@ -372,11 +384,3 @@ def _program_frame() -> FrameType:
         frame = frame.f_back
     assert frame is not None
     return frame
-
-
-def _module_names() -> dict[str, Any] | None:
-    """The names of the module whose level is being executed; None in a function."""
-    frame = _program_frame()
-    if frame.f_code.co_name != "<module>":
-        return None
-    return frame.f_globals

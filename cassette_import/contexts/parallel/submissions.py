@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.parallel.task_output import settings_of_program
 from cassette_import.contexts.parallel.worker import Outcome, execute
 
 __all__ = ["Call", "Submissions", "in_one_line"]
@@ -91,9 +92,9 @@ class Submissions:
                     continue
                 payloads = [one.payload if one.sent is None else one.sent for one in batch]
                 needed = zip(*([other.future for other in one.earlier] for one in batch), strict=True)
-                path = tuple(map(str, sys.path))
+                process = {"path": tuple(map(str, sys.path)), "settings": settings_of_program()}
                 try:
-                    futures = self.client.map(execute, payloads, *map(list, needed), path=path, pure=False)
+                    futures = self.client.map(execute, payloads, *map(list, needed), **process, pure=False)
                 except Exception as error:  # the scheduler is gone
                     for one in batch:
                         one.problem = in_one_line(error)

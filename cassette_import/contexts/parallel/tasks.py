@@ -88,9 +88,13 @@ class Task(Call):
         Where it was called.
     reason:
         Why it ran in this process; or empty.
+    before:
+        The values of the variables of a module level before the call; None for a call of a function's.
+    handled:
+        The exception that was handled when the call was made.
     """
 
-    __slots__ = ("function", "number", "placeholder", "reason", "site")
+    __slots__ = ("before", "function", "handled", "number", "placeholder", "reason", "site")
 
     def __init__(self, number: int, function: Any, payload: bytes, earlier: list[Task], site: Site) -> None:
         super().__init__(payload, earlier)
@@ -98,6 +102,8 @@ class Task(Call):
         self.function = function
         self.site = site
         self.reason = ""
+        self.before: dict[str, Any] | None = None
+        self.handled: BaseException | None = None
         self.placeholder = Placeholder(self)
 
     def wait(self, name: str, problem: str = "") -> Outcome:

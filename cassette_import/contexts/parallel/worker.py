@@ -1,7 +1,7 @@
 """What a worker does with one task: it calls the function, captures its output, and finds what must not happen.
 
 A function must not change its arguments, nor return parts of them: the program would not see the change, or would get
-a copy. Both are found and said in the outcome. Knows pickle and the streams of a process; must not know contexts.
+a copy. Both are found and said in the outcome. Knows pickle; must not know contexts.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
+from cassette_import.contexts.parallel.task_output import Captured, Noted
 from cassette_import.contexts.parallel.tracebacks import Entry, described
 
 __all__ = ["Dependency", "Outcome", "execute"]
@@ -44,7 +44,7 @@ class Outcome:
     context:
         What was being handled when it was raised.
     output:
-        What it wrote: pairs of `"stdout"` or `"stderr"` and a text.
+        What it wrote, logged and warned of, for `do_again`.
     problem:
         Why the call has to be repeated in the program's process; or empty.
     refusal:
@@ -59,7 +59,7 @@ class Outcome:
         self.context: BaseException | None = None
         self.frames: list[Entry] | None = None
         self.below: TracebackType | None = None
-        self.output: list[tuple[str, str]] = []
+        self.output: list[Noted] = []
         self.problem = ""
         self.refusal = ""
 
@@ -71,7 +71,9 @@ class Outcome:
             setattr(self, name, value)
 
 
-def execute(payload: bytes, *earlier: Outcome, path: Sequence[str] = (), here: bool = False) -> Outcome:
+def execute(
+    payload: bytes, *earlier: Outcome, path: Sequence[str] = (), settings: bytes = b"", here: bool = False
+) -> Outcome:
     """Make a call that was pickled, with the results of earlier tasks.
 
     Parameters
@@ -82,6 +84,8 @@ def execute(payload: bytes, *earlier: Outcome, path: Sequence[str] = (), here: b
         The outcomes of these tasks.
     path:
         `sys.path` of the program, where modules are looked for last.
+    settings:
+        `settings_of_program`, which say what is logged and warned of.
     here:
         Whether this is the process of the program: output is written at once, and nothing has to be pickled.
 
@@ -107,7 +111,7 @@ def execute(payload: bytes, *earlier: Outcome, path: Sequence[str] = (), here: b
     if here:
         _call_here(outcome, function, arguments, keywords)
     else:
-        _call(outcome, function, arguments, keywords)
+        _call(outcome, function, arguments, keywords, settings)
     if has_mutable and not _is_unchanged(given, before):
         outcome.refusal = "changes an argument"
     elif outcome.error is None and not outcome.problem:
@@ -116,12 +120,17 @@ def execute(payload: bytes, *earlier: Outcome, path: Sequence[str] = (), here: b
 
 
 def _call_here(outcome: Outcome, function: Any, arguments: Any, keywords: Any) -> None:
+    handled = sys.exc_info()[1]  # it was not when the program made the call
     try:
         outcome.value = function(*arguments, **keywords)
     except BaseException as error:
         here = error.__traceback__
         outcome.below = None if here is None else here.tb_next
         outcome.error = error
+        first: BaseException = error
+        while first.__context__ is not None and first.__context__ is not handled:
+            first = first.__context__
+        first.__context__ = None
         outcome.context = error.__context__
 
 
@@ -132,8 +141,8 @@ def _is_unchanged(given: Any, before: bytes) -> bool:
         return False
 
 
-def _call(outcome: Outcome, function: Any, arguments: Any, keywords: Any) -> None:
-    with _Captured(outcome.output):
+def _call(outcome: Outcome, function: Any, arguments: Any, keywords: Any, settings: bytes) -> None:
+    with Captured(outcome.output, settings):
         try:
             outcome.value = function(*arguments, **keywords)
         except Exception as error:
@@ -200,49 +209,3 @@ def _contents(value: Any) -> tuple[bytes, dict[int, Any]]:
     pickler = _Noting(file)
     pickler.dump(value)
     return file.getvalue(), pickler.parts
-
-
-# ---- output
-
-
-_writing = threading.local()
-
-
-class _ByThread:
-    """A text stream that a thread can redirect for itself."""
-
-    def __init__(self, name: str, stream: TextIO) -> None:
-        self._name = name
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write to where this thread writes."""
-        output = getattr(_writing, "output", None)
-        if output is None:
-            return self._stream.write(text)
-        output.append((self._name, text))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-class _Captured:
-    """While this is entered, what the thread writes goes to a list."""
-
-    def __init__(self, output: list[tuple[str, str]]) -> None:
-        self._output = output
-
-    def __enter__(self) -> None:
-        with _LOCK:
-            for name in ("stdout", "stderr"):
-                stream = getattr(sys, name)
-                if type(stream) is not _ByThread:
-                    setattr(sys, name, _ByThread(name, stream))
-        _writing.output = self._output
-
-    def __exit__(self, *exception: object) -> None:
-        _writing.output = None
-
-
-_LOCK: Final = threading.Lock()

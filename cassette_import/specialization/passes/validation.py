@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import dis
-import warnings
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
+from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.node_builder import At
@@ -66,8 +66,7 @@ def _has_placeholder(value: object) -> bool:
 def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
     """The code of a function, compiled by itself."""
     module, node = skeleton(Place(tree, ()), free)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with SILENCED:
         work = [compile(module, "<pass>", "exec", dont_inherit=True)]
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     for code in work:  # it grows while we walk through it

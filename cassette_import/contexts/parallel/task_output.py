@@ -1,0 +1,322 @@
+"""What a task writes, logs and warns of: noted on a worker, and done again in the program's process in the same order.
+
+So handlers of `logging`, and the filters of both modules, are those of the program. Knows the streams, loggers and
+filters of a process; must not know tasks, nor how their output is sent.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, Final, TextIO, TypeAlias
+
+__all__ = ["Captured", "Noted", "comparable", "do_again", "settings_of_program"]
+
+Noted: TypeAlias = tuple[Any, ...]
+"""Something that a task did: its kind, and what is needed to do it again."""
+_Settings: TypeAlias = tuple[int, dict[str, int], list[tuple[Any, ...]]]
+"""The level that logging is disabled at, the levels of loggers by name, and the filters of warnings."""
+
+_PACKAGE: Final = os.path.dirname(__file__) + os.sep
+_ONCE_ACTIONS: Final = frozenset({"default", "module", "once"})
+"""Filters which show a warning only once: that is decided in the program's process."""
+
+
+class _Noting(threading.local):
+    """What a thread notes, and the settings of the program."""
+
+    output: list[Noted] | None = None
+    levels: Mapping[str, int] = {}
+    disabled: int = 0
+
+
+_noting: Final = _Noting()
+
+
+class Captured:
+    """While this is entered, what the thread writes, logs and warns of goes to a list.
+
+    Parameters
+    ----------
+    output:
+        The list.
+    settings:
+        What `settings_of_program` returned; empty in the process of the program.
+    """
+
+    def __init__(self, output: list[Noted], settings: bytes = b"") -> None:
+        self._output = output
+        self._settings: _Settings = pickle.loads(settings) if settings else (*_settings_here()[:2], [])
+
+    def __enter__(self) -> None:
+        _noting.disabled, _noting.levels, filters = self._settings
+        _REPLACED.begin(filters)
+        _noting.output = self._output
+
+    def __exit__(self, *exception: object) -> None:
+        _noting.output = None
+        _REPLACED.end()
+
+
+def settings_of_program() -> bytes:
+    """What decides here which log records and warnings there are, for workers."""
+    disabled, levels, filters = _settings_here()
+    try:
+        return pickle.dumps((disabled, levels, filters))
+    except Exception:  # a filter for a class that cannot be imported
+        return pickle.dumps((disabled, levels, []))
+
+
+def _settings_here() -> _Settings:
+    loggers = {"": logging.getLogger(), **logging.getLogger().manager.loggerDict}
+    levels = {name: one.level for name, one in loggers.items() if isinstance(one, logging.Logger) and one.level}
+    filters = [("always" if one[0] in _ONCE_ACTIONS else one[0], *one[1:]) for one in warnings.filters]
+    return logging.getLogger().manager.disable, levels, [*filters, ("always", None, Warning, None, 0)]
+
+
+def do_again(noted: Noted, call_site: FrameType, line: int) -> None:
+    """Do what a task has done.
+
+    Parameters
+    ----------
+    noted:
+        What it did.
+    call_site, line:
+        The frame that called the function, and its line then.
+    """
+    kind, *details = noted
+    _KINDS[kind](*details, call_site, line)
+
+
+def comparable(output: list[Noted]) -> list[Noted]:
+    """What two runs of a call have in common, if it is pure: not warnings, nor the times and threads of log records."""
+    shown = ("name", "levelname", "msg", "args", "exc_text")
+    return [
+        ("log", *(str(noted[1].get(name)) for name in shown)) if noted[0] == "log" else noted
+        for noted in output
+        if noted[0] != "warn"
+    ]
+
+
+# ---- streams
+
+
+class _Stream:
+    """A text stream that notes what a thread writes, if that is captured."""
+
+    def __init__(self, name: str, stream: TextIO) -> None:
+        self._name = name
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write to where this thread writes."""
+        if _noting.output is None:
+            return self.stream.write(text)
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        _noting.output.append(("write", self._name, text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Flush the stream, or note that this was done."""
+        if _noting.output is None:
+            self.stream.flush()
+        else:
+            _noting.output.append(("flush", self._name))
+
+    @property
+    def buffer(self) -> Any:
+        """The stream for bytes."""
+        return self.stream.buffer if _noting.output is None else _Bytes(self._name, self.stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+class _Bytes:
+    """The stream for bytes below a text stream, whose thread is captured."""
+
+    def __init__(self, name: str, stream: TextIO) -> None:
+        self._name = name
+        self._stream = stream
+
+    def write(self, data: Any) -> int:
+        """Note bytes."""
+        if _noting.output is None:
+            return self._stream.buffer.write(data)
+        _noting.output.append(("write bytes", self._name, bytes(data)))
+        return len(data)
+
+    def flush(self) -> None:
+        """Note that the bytes were flushed."""
+        if _noting.output is not None:
+            _noting.output.append(("flush", self._name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream.buffer, name)
+
+
+def _write(name: str, text: str, call_site: FrameType, line: int) -> None:
+    getattr(sys, name).write(text)
+
+
+def _write_bytes(name: str, data: bytes, call_site: FrameType, line: int) -> None:
+    getattr(sys, name).buffer.write(data)
+
+
+def _flush(name: str, call_site: FrameType, line: int) -> None:
+    getattr(sys, name).flush()
+
+
+# ---- log records
+
+
+def _is_enabled(plain: Callable[[logging.Logger, int], bool], logger: logging.Logger, level: int) -> bool:
+    """`Logger.isEnabledFor`, by the levels of the program if the thread is captured."""
+    if _noting.output is None:
+        return plain(logger, level)
+    if level <= _noting.disabled or logger.disabled:
+        return False
+    name = logger.name
+    while name and name not in _noting.levels:
+        name = name.rpartition(".")[0]
+    return level >= _noting.levels.get("" if name == "root" else name, logging.WARNING)
+
+
+def _handle(plain: Callable[[logging.Logger, Any], None], logger: logging.Logger, record: logging.LogRecord) -> None:
+    """`Logger.callHandlers`, which notes the record if the thread is captured."""
+    if _noting.output is None:
+        return plain(logger, record)
+    fields = dict(vars(record))
+    if record.exc_info:
+        fields["exc_text"] = record.exc_text or logging.Formatter().formatException(record.exc_info)
+        fields["exc_info"] = None
+    try:
+        pickle.dumps(fields)
+    except Exception:
+        fields["msg"], fields["args"] = record.getMessage(), None
+        fields = {key: value for key, value in fields.items() if type(value) in _ATOMS}
+    _noting.output.append(("log", fields))
+    return None
+
+
+def _log(fields: dict[str, Any], call_site: FrameType, line: int) -> None:
+    here = threading.current_thread()
+    place = {"process": os.getpid(), "processName": "MainProcess", "thread": here.ident, "threadName": here.name}
+    record = logging.makeLogRecord({**fields, **place, "taskName": None})
+    logging.getLogger(record.name).handle(record)
+
+
+_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+# ---- warnings
+
+
+def _show(plain: Any, message: Any, category: Any, filename: str, lineno: int, *others: Any, **named: Any) -> None:
+    """`warnings.showwarning`, which notes the warning if the thread is captured."""
+    if _noting.output is None:
+        plain(message, category, filename, lineno, *others, **named)
+        return
+    try:
+        pickle.dumps(message)
+    except Exception:
+        message = str(message)
+    if filename.startswith(_PACKAGE):  # the caller of the function, as `stacklevel` says
+        _noting.output.append(("warn", message, category, None, None, None))
+        return
+    modules = list(sys.modules.items())
+    module = next((name for name, one in modules if getattr(one, "__file__", None) == filename), None)
+    _noting.output.append(("warn", message, category, filename, lineno, module))
+
+
+def _warn(
+    message: Any,
+    category: Any,
+    filename: str | None,
+    lineno: int | None,
+    module: str | None,
+    call_site: FrameType,
+    line: int,
+) -> None:
+    if filename is None or lineno is None:
+        filename, lineno, module = call_site.f_code.co_filename, line, str(call_site.f_globals.get("__name__"))
+        namespace: Any = call_site.f_globals
+    else:
+        namespace = vars(sys.modules[module]) if module in sys.modules else {}
+    registry = namespace.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, filename, lineno, module, registry)
+
+
+# ---- what is replaced
+
+
+class _Replaced:
+    """The streams, loggers and filters of a process, replaced as long as some thread is captured."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._undo: list[Callable[[], None]] = []
+
+    def begin(self, filters: list[tuple[Any, ...]]) -> None:
+        """Replace them, unless another thread has done so."""
+        with self._lock:
+            self._count += 1
+            for name in ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if stream is not None and type(stream) is not _Stream:
+                    self._replace(sys, name, _Stream(name, stream))
+            if self._count > 1:
+                return
+            if filters:
+                kept: Any = warnings.catch_warnings()
+                kept.__enter__()
+                self._undo.append(lambda: kept.__exit__(None, None, None))
+                warnings.filters[:] = filters  # type: ignore[index]  # it is a list
+            self._replace(warnings, "showwarning", _with_plain(_show, warnings.showwarning))
+            self._replace(logging.Logger, "isEnabledFor", _with_plain(_is_enabled, logging.Logger.isEnabledFor))
+            self._replace(logging.Logger, "callHandlers", _with_plain(_handle, logging.Logger.callHandlers))
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        plain = getattr(owner, name)
+        setattr(owner, name, value)
+
+        def undo() -> None:
+            if getattr(owner, name) is value:
+                setattr(owner, name, plain)
+
+        self._undo.append(undo)
+
+    def end(self) -> None:
+        """Undo this when no thread is captured any more."""
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                while self._undo:
+                    self._undo.pop()()
+
+
+def _with_plain(function: Callable[..., Any], plain: Any) -> Any:
+    return lambda *arguments, **named: function(plain, *arguments, **named)
+
+
+_REPLACED: Final = _Replaced()
+_KINDS: Final[dict[str, Callable[..., None]]] = {
+    "write": _write,
+    "write bytes": _write_bytes,
+    "flush": _flush,
+    "log": _log,
+    "warn": _warn,
+}
