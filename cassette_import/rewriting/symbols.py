@@ -312,9 +312,9 @@ class VariantNames(Record):
         """The functions that are targets, or that may get one as a callback."""
         return f"{self.prefix}.functions{KEYWORDS if with_keywords else ''}"
 
-    def function_types(self, anywhere: bool) -> str:
-        """The types whose instances need no call of `learn` to know that they are no targets."""
-        return f"{self.prefix}.types{ANYWHERE if anywhere else ''}"
+    def function_type(self, anywhere: bool) -> str:
+        """The type whose instances need no call of `learn` to know that they are no targets."""
+        return f"{self.prefix}.function{ANYWHERE if anywhere else ''}"
 
     def hook(self, when: When, level: int, kind: Events) -> str:
         """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""

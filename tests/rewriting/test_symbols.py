@@ -57,7 +57,7 @@ def test_attributes_of_guards_are_provided_by_their_kind():
 def test_no_other_name_of_a_variant_is_that_of_a_guard():
     names = [NAMES.learn, NAMES.failed, NAMES.is_overloaded, NAMES.target_names]
     names += [NAMES.target_functions(flag) for flag in (False, True)] + [NAMES.pick_callee(True)]
-    names += [NAMES.function_types(flag) for flag in (False, True)]
+    names += [NAMES.function_type(flag) for flag in (False, True)]
     for kind in Events:
         hook = NAMES.hook("pre", 0, kind)
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]

@@ -71,7 +71,7 @@ class GuardedForm:
         elif not isinstance(function, ast.Attribute) or not self._may_read(function):
             node.func = self._picked(function, keywords)
         elif self._is_of_module(function):
-            node.func = self._kept(function, keywords)
+            node.func = (self._kept if self._temporaries else self._compared)(function, keywords)
         else:
             return self._method(node, function, keywords)
         return node
@@ -79,7 +79,7 @@ class GuardedForm:
     def _may_read(self, function: ast.Attribute) -> bool:
         """Whether an attribute can be read under a guard without temporaries, or temporaries are allowed."""
         of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
-        return self._temporaries or (of_name and not self._is_of_module(function))
+        return self._temporaries or of_name or self._is_of_module(function)
 
     def _picked(self, callee: ast.expr, keywords: bool) -> ast.expr:
         at = At(callee)
@@ -96,7 +96,7 @@ class GuardedForm:
         return at.symbol(self._names.guard(guard))
 
     def _name(self, name: ast.Name, keywords: bool) -> ast.expr:
-        """A name can be read twice. A local name may hold many functions in turn, none of which is a target."""
+        """A name can be read twice. A local name may hold many Python functions in turn, none of which is a target."""
         at, guard = At(name), self._guard(GuardKind.CALLEE, keywords, name.id)
         known: ast.expr = at.same(at.load(name.id), self._held(at, guard))
         if not has(name, GLOBAL):
@@ -104,15 +104,11 @@ class GuardedForm:
         return at.either(known, name, self._learned(at, at.load(name.id), guard))
 
     def _is_no_target(self, at: At, name: str, keywords: bool) -> ast.expr:
-        """The test whether it is a Python function that is no target, or a builtin with a name that no target has."""
-        of_targets = self._names.target_functions(keywords), self._names.target_names
-        values = at.load(name), at.call(at.symbol(symbols.NAME_OF), [at.load(name)])
-        kinds: list[ast.expr] = []
-        for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
-            other = at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(targets)]))
-            is_kind = at.kind_is(name, at.item(self._names.function_types(self._anywhere), kind))
-            kinds.append(at.put(ast.BoolOp(ast.And(), [is_kind, other])))
-        return at.put(ast.BoolOp(ast.Or(), kinds))
+        """The test whether it is a Python function that is no target."""
+        targets = at.symbol(self._names.target_functions(keywords))
+        other = at.put(ast.Compare(at.load(name), [ast.NotIn()], [targets]))
+        is_function = at.kind_is(name, at.symbol(self._names.function_type(self._anywhere)))
+        return at.put(ast.BoolOp(ast.And(), [is_function, other]))
 
     def _has_kind(self, at: At, value: ast.expr, guard: Guard) -> ast.expr:
         read = at.call(at.symbol(symbols.TYPE), [value])
@@ -126,6 +122,11 @@ class GuardedForm:
         more = at.load(path[0]), at.let(temporaries.GUARDED_CALLEE, at.constant(None))
         read = at.load(temporaries.GUARDED_CALLEE)
         return at.either(known, read, self._learned(at, read, guard, *more))
+
+    def _compared(self, function: ast.Attribute, keywords: bool) -> ast.expr:
+        """The same without a temporary: `learn` itself compares the function with what the guard holds."""
+        at, path = At(function), _path(function)
+        return self._learned(at, function, self._guard(GuardKind.OF_MODULE, keywords, *path), at.load(path[0]))
 
     def _method(self, node: ast.Call, function: ast.Attribute, keywords: bool) -> ast.expr:
         """A method, called as it is written if the guard holds the type of the receiver, or the class itself."""

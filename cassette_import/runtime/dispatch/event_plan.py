@@ -134,6 +134,11 @@ class EventPlan:
         return frozenset((*self.targets, *(HIGHER_ORDER.by_id if self.targets else ())))
 
     @cached_property
+    def targets_and_positional_leaves(self) -> frozenset[int]:
+        """The same for calls without keywords: `max(a, b)` calls no function."""
+        return frozenset((*self.targets, *(HIGHER_ORDER.positional if self.targets else ())))
+
+    @cached_property
     def builtin_names(self) -> frozenset[str]:
         """The names of the builtin functions and methods among these; a bound method has the name of its function."""
         functions = (*self.targets.values(), *HIGHER_ORDER.by_id.values())

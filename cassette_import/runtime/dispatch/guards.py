@@ -13,6 +13,7 @@ Knows callables and their interception; must not know how an event is run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -44,9 +45,8 @@ from cassette_import.runtime.names import NAMES, cell_attributes
 
 _MOST_MISSES: Final = 8
 """A guard that misses more often is deactivated."""
-_TESTABLE: Final = (FunctionType, BuiltinFunctionType)
-_NOT_TESTABLE: Final = (None, None)
-"""Replaces these types where call sites must not test callees: no callee has such a type."""
+_NOT_TESTABLE: Final = None
+"""Replaces the type of functions where call sites must not test callees: no callee has such a type."""
 _PLAIN: Final = frozenset(map(id, (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
 """Types, by identity, whose instances are what a class holds for a method, and no other descriptors."""
 
@@ -72,6 +72,8 @@ class Guards:
         """Whether types of receivers may be looked up in sets."""
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
+        self._positional_targets: frozenset[int] = frozenset()
+        """The same for call sites without keywords."""
         self._known: KnownCallees | None = None
 
     def provide(self, keys: Iterable[str]) -> list[str]:
@@ -110,7 +112,9 @@ class Guards:
         if is_only is self._is_only_variant:
             return
         self._is_only_variant = is_only
-        self._provide_testable_types()
+        if self._known is not None:
+            self._known.set_only_variant(is_only)
+        self._provide_testable_type()
         if not is_only:
             self._given_up.clear()
             for guard in list(self._guards.values()):
@@ -126,14 +130,14 @@ class Guards:
         self.forget()
 
     def allow_tests(self, allowed: bool) -> None:
-        """Set whether call sites may test themselves that a Python function or a builtin is no target."""
+        """Set whether call sites may test themselves that a Python function is no target."""
         self._may_test = allowed
-        self._provide_testable_types()
+        self._provide_testable_type()
 
-    def _provide_testable_types(self) -> None:
+    def _provide_testable_type(self) -> None:
         is_only = self._is_only_variant
-        NAMES[self._names.function_types(anywhere=False)] = _TESTABLE if self._may_test else _NOT_TESTABLE
-        NAMES[self._names.function_types(anywhere=True)] = _TESTABLE if self._may_test and is_only else _NOT_TESTABLE
+        NAMES[self._names.function_type(anywhere=False)] = FunctionType if self._may_test else _NOT_TESTABLE
+        NAMES[self._names.function_type(anywhere=True)] = FunctionType if self._may_test and is_only else _NOT_TESTABLE
 
     def make_learn(self, calls: EventRunner, intercept_elsewhere: Callable[[Any], Any]) -> Callable[..., Any]:
         """`learn(callee, key, receiver)`: the callee or a proxy of it; the guard learns a callee that needs none.
@@ -141,9 +145,11 @@ class Guards:
         Call sites with keywords or splats may hand a callback on to a higher-order leaf by its name.
         """
         guards, given_up, names = self._guards, self._given_up, calls.plan.builtin_names
-        guard_of = self._guard
+        guard_of, held = self._guard, self._held
         targets = self.targets = calls.plan.targets_and_leaves
-        known = self._known = KnownCallees(self._names.learn, given_up, targets)
+        self._positional_targets = calls.plan.targets_and_positional_leaves
+        known = self._known = KnownCallees(self._names.learn, given_up, targets, self._held)
+        known.set_only_variant(self._is_only_variant)
         intercept_directly, intercept_with_callbacks = make_intercept_directly(calls, known), calls.intercept
 
         @hidden
@@ -161,6 +167,8 @@ class Guards:
                     is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
                     is_none = is_bare and id(callee) not in targets
                 return callee if is_none else given_up[key](callee)
+            if held.get(key) is callee:  # a call site without temporaries has not compared them
+                return callee
             guard = guards.get(key) or guard_of(key)
             if self._is_superseded or (guard.anywhere and not self._is_only_variant):
                 return intercept_elsewhere(callee)
@@ -180,7 +188,8 @@ class Guards:
 
         A target is not intercepted either where the context is not active, as in an external call of a recording.
         """
-        if id(split(callee)[0]) in self.targets:
+        has_keywords = guard.keywords or type(callee) is partial
+        if id(split(callee)[0]) in (self.targets if has_keywords else self._positional_targets):
             return
         guard.misses += 1
         if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):

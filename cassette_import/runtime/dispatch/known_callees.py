@@ -32,6 +32,8 @@ class KnownCallees:
         The name by which call sites load `learn`.
     given_up, targets:
         See `guards.Guards`.
+    held:
+        What guards hold, by their keys.
 
     Attributes
     ----------
@@ -41,13 +43,17 @@ class KnownCallees:
         None if nothing is kept.
     """
 
-    __slots__ = ("_given_up", "_learn", "_name", "_slowly", "_targets", "remember")
+    __slots__ = ("_given_up", "_held", "_is_only_variant", "_learn", "_name", "_slowly", "_targets", "remember")
 
-    def __init__(self, name: str, given_up: dict[str, Callable[[Any], Any]], targets: frozenset[int]) -> None:
+    def __init__(
+        self, name: str, given_up: dict[str, Callable[[Any], Any]], targets: frozenset[int], held: dict[str, Any]
+    ) -> None:
         self._name = name
         self._given_up = given_up
         self._targets = targets
+        self._held = held
         self._learn: Learn | None = None
+        self._is_only_variant = False
         self._slowly: _Learn | None = None
         self.remember: Callable[[Any, Any, Any], None] | None = None
 
@@ -70,9 +76,16 @@ class KnownCallees:
             return
         self.remember = None
         if accelerator.DISPATCH.is_used and NAMES[self._name] is self._slowly:  # no others have replaced these
-            self._learn = accelerator.DISPATCH.Learn(self._slowly, self._given_up, self._targets)
+            self._learn = accelerator.DISPATCH.Learn(self._slowly, self._given_up, self._targets, self._held)
+            self._learn.is_only_variant = self._is_only_variant
             self.remember = self._learn.remember
             NAMES[self._name] = self._learn
+
+    def set_only_variant(self, is_only: bool) -> None:
+        """Set whether there is no other variant that intercepts anything."""
+        self._is_only_variant = is_only
+        if self._learn is not None:
+            self._learn.is_only_variant = is_only
 
     def end(self) -> None:
         """Keep nothing any more: another variant replaces this one."""

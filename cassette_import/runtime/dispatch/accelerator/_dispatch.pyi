@@ -34,8 +34,14 @@ class OverloadEvent:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
 class Learn:
+    is_only_variant: bool
     def __init__(
-        self, slowly: Callable[..., Any], given_up: dict[str, Callable[[Any], Any]], targets: frozenset[int], /
+        self,
+        slowly: Callable[..., Any],
+        given_up: dict[str, Callable[[Any], Any]],
+        targets: frozenset[int],
+        held: dict[str, Any],
+        /,
     ) -> None: ...
     def __call__(self, callee: Any, key: str, receiver: Any = None, cleared: None = None, /) -> Any: ...
     def remember(

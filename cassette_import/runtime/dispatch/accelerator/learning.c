@@ -1,6 +1,6 @@
 /* Learning call sites: what a call site calls whose guard does not hold.
 
-   `Learn(slowly, given_up, targets)` does what `slowly` does, the `learn` that `guards` makes in Python, for the usual
+   `Learn(slowly, given_up, targets, held)` does what `slowly` does, the `learn` that `guards` makes in Python, for the usual
    callees: methods in C and targets that have been seen before, and Python functions at call sites that have no guard any
    more. All others it passes on. Knows kinds of callees; must not know how events are run, or what guards hold. */
 
@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *given_up, *targets;
+    PyObject *slowly, *given_up, *targets, *held;
+    char is_only_variant; /* whether no other variant may be active where code runs that other variants have, too */
     KnownCallee known[KNOWN_CALLEES];
 } Learn;
 
@@ -61,25 +62,42 @@ is_target(Learn *self, PyObject *function)
     return result;
 }
 
+/* Whether a call site with this guard may call an event itself. Flags follow the kind of the guard: "k" says that the call
+   has keywords, "a" that another variant may be active. */
+static int
+may_call_event(Learn *self, PyObject *key)
+{
+    Py_UCS4 flag = PyUnicode_READ_CHAR(key, 1);
+    return flag == '.' || (flag == 'a' && self->is_only_variant && PyUnicode_READ_CHAR(key, 2) == '.');
+}
+
 /* learn(callee, key, receiver=None, cleared=None) */
 static PyObject *
 call(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
     Learn *self = (Learn *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
-    if (count < 2 || names != NULL || !PyUnicode_Check(arguments[1]) || PyUnicode_GET_LENGTH(arguments[1]) < 2) {
+    if (count < 2 || names != NULL || !PyUnicode_Check(arguments[1]) || PyUnicode_GET_LENGTH(arguments[1]) < 3) {
         return PyObject_Vectorcall(self->slowly, arguments, flagged, names);
     }
     PyObject *callee = arguments[0], *key = arguments[1], *owner;
     void *definition;
     KnownCallee *known = find(self, callee, &definition, &owner);
     int is_known = known != NULL && known->definition == definition && known->owner == owner;
-    /* Flags follow the kind of the guard: the call has keywords, or another variant may be active. */
-    if (is_known && known->event != NULL && PyUnicode_READ_CHAR(key, 1) == '.') {
+    if (is_known && known->event != NULL && may_call_event(self, key)) {
         if (!known->is_bound) {
             return Py_NewRef(known->event);
         }
         return PyMethod_New(known->event, known->takes_receiver ? PyCFunction_GET_SELF(callee) : callee);
+    }
+    if (count > 2 && PyUnicode_READ_CHAR(key, 0) == 'm') { /* it may have no temporaries, and so have compared nothing */
+        PyObject *held = PyDict_GetItemWithError(self->held, key);
+        if (held == callee) {
+            return Py_NewRef(callee);
+        }
+        if (held == NULL && PyErr_Occurred()) {
+            return NULL;
+        }
     }
     PyObject *function = Py_IS_TYPE(callee, &PyMethod_Type) ? PyMethod_GET_FUNCTION(callee) : callee;
     int is_plain = is_known ? known->event == NULL : 0;
@@ -142,12 +160,13 @@ forget_all(Learn *self, PyObject *Py_UNUSED(nothing))
     Py_RETURN_NONE;
 }
 
-/* Learn(slowly, given_up, targets) */
+/* Learn(slowly, given_up, targets, held) */
 static PyObject *
 new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *slowly, *given_up, *targets;
-    if (!PyArg_ParseTuple(arguments, "OO!O!:Learn", &slowly, &PyDict_Type, &given_up, &PyFrozenSet_Type, &targets)) {
+    PyObject *slowly, *given_up, *targets, *held;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!:Learn", &slowly, &PyDict_Type, &given_up, &PyFrozenSet_Type, &targets,
+                          &PyDict_Type, &held)) {
         return NULL;
     }
     Learn *self = (Learn *)type->tp_alloc(type, 0);
@@ -156,6 +175,7 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         self->slowly = Py_NewRef(slowly);
         self->given_up = Py_NewRef(given_up);
         self->targets = Py_NewRef(targets);
+        self->held = Py_NewRef(held);
     }
     return (PyObject *)self;
 }
@@ -167,6 +187,7 @@ traverse(Learn *self, visitproc visit, void *arg)
     Py_VISIT(self->slowly);
     Py_VISIT(self->given_up);
     Py_VISIT(self->targets);
+    Py_VISIT(self->held);
     for (int number = 0; number < KNOWN_CALLEES; number++) {
         Py_VISIT(self->known[number].owner);
         Py_VISIT(self->known[number].event);
@@ -180,6 +201,7 @@ clear(Learn *self)
     Py_CLEAR(self->slowly);
     Py_CLEAR(self->given_up);
     Py_CLEAR(self->targets);
+    Py_CLEAR(self->held);
     for (int number = 0; number < KNOWN_CALLEES; number++) {
         drop(&self->known[number]);
     }
@@ -198,6 +220,7 @@ dealloc(Learn *self)
 
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Learn, vectorcall), READONLY, NULL},
+    {"is_only_variant", T_BOOL, offsetof(Learn, is_only_variant), 0, NULL},
     {NULL},
 };
 
