@@ -5,10 +5,12 @@ import math
 import re
 import threading
 import time
+import types
 import weakref
 from unittest.mock import Mock
 
 import pytest
+from helpers.accelerator import ways_of_dispatch
 
 from cassette_import import Context, overdub
 from cassette_import.interpreter import callables, heap
@@ -630,6 +632,14 @@ LEARNED = """
     def with_long_arguments_of_a_part(x, holder=[a]):
         return holder[0].method([y for y in (x, x)], lambda: x)
 
+    def smallest(x):
+        return min(x, 2), max(x, 2), sorted([x, 2])
+
+    def sorting(x):
+        numbers = [x, 2]
+        numbers.sort()
+        return numbers
+
     def in_a_generator_expression(x):
         return list(len(y) for y in [[x]])
 
@@ -668,6 +678,8 @@ def note_lookups(monkeypatch):
             "of_local_pattern",
             "of_kept",
             "of_class_in_module",
+            "smallest",
+            "sorting",
         ),
         *("with_long_arguments", "with_long_arguments_of_a_part", "in_a_generator_expression"),
         *("in_a_function_that_has_a_parameter_vars", "method", "class_method", "static_method"),
@@ -680,6 +692,63 @@ def test_a_call_site_looks_nothing_up_once_its_guard_holds(make_program, monkeyp
         found = note_lookups(monkeypatch)
         function(1)
     assert found == []
+
+
+def test_a_callback_by_keyword_is_intercepted_where_the_same_function_was_learned_without_one(make_program):
+    program = make_program(
+        """
+        import functools, math
+
+        def plainly(x, y):
+            return max(x, y)
+
+        def with_key(x, y, key):
+            return max(x, y, key=key)
+
+        def partially(x, y, key):
+            chosen = functools.partial(max, key=key)
+            return chosen(x, y)
+        """
+    )
+
+    class Does(Context):
+        pass
+
+    @Does.overdub.register(math.sin)
+    def _(ctx, f, x):
+        return -x
+
+    with Does():
+        assert often(program.plainly, 1, 2) == 2
+        for function in program.with_key, program.partially:
+            assert often(function, 1, 2, abs) == 2
+            assert often(function, 1, 2, math.sin) == 1
+
+
+@pytest.mark.parametrize("way", ["in C", "in Python"])
+def test_a_function_of_a_module_in_a_generator_expression_may_become_a_target_or_another_function(make_program, way):
+    with ways_of_dispatch(way):
+        program = make_program(
+            """
+            import math
+
+            def roots(numbers):
+                return list(math.sqrt(number) for number in numbers)
+            """
+        )
+
+        class Does(Context):
+            pass
+
+        with Does():
+            Does.overdub.register(math.sin)(lambda ctx, f, x: "sine")
+            assert often(program.roots, [4, 9]) == [2.0, 3.0]
+            program.math = types.SimpleNamespace(sqrt=math.sin)
+            assert program.roots([4, 9]) == ["sine", "sine"]
+            program.math = math
+            assert often(program.roots, [4, 9]) == [2.0, 3.0]
+            Does.overdub.register(math.sqrt)(lambda ctx, f, x: "root")
+            assert often(program.roots, [4, 9]) == ["root", "root"]
 
 
 def test_a_target_that_is_a_class_method_is_intercepted_on_instances(make_program):
