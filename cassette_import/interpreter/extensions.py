@@ -17,15 +17,15 @@ VARIABLE: Final = "CASSETTE_IMPORT_ACCELERATOR"
 """The environment variable: with ``0``, no extension is used."""
 
 
-def extension(name: str, newest: str) -> ModuleType | str:
+def extension(name: str, version: int) -> ModuleType | str:
     """An extension, or why it cannot be used.
 
     Parameters
     ----------
     name:
         The name of its module.
-    newest:
-        A name that the module has had since its last change: it may have been built from earlier sources.
+    version:
+        The `VERSION` that its sources have: it may have been built from earlier ones.
     """
     if os.environ.get(VARIABLE) == "0":
         return f"{VARIABLE}=0 is set"
@@ -35,6 +35,6 @@ def extension(name: str, newest: str) -> ModuleType | str:
         return "it is not built; pip builds it where there are a C compiler and Python's headers"
     except ImportError as error:
         return str(error)
-    if not hasattr(module, newest):
+    if getattr(module, "VERSION", 0) != version:
         return "it was built from the sources of an earlier version; build it again"
     return module

@@ -48,9 +48,10 @@ _NAMES_OF_CLASSES: Final = tuple((name, class_namespace(type)[name]) for name in
 """How `type` finds the names of a class; the metaclass of another type may find other ones."""
 
 
-Form: TypeAlias = tuple[str, str | None, Any, tuple[tuple[str, Any], ...]]
+Form: TypeAlias = tuple[str, str | None, Any, tuple[tuple[str, Any], ...], tuple[str, ...] | None]
 """How instances of a class are shown: what their text begins with, up to the address or the first attribute. If they
-have attributes, what the text of one without any begins with, the descriptor of `__dict__`, and the slots."""
+have attributes, what the text of one without any begins with, the descriptor of `__dict__`, and the slots. The names
+of their fields, if they are shown as arguments of a call: with `tuple` for the descriptor they are items."""
 
 
 class Shortener:
@@ -136,11 +137,19 @@ class Shortener:
         shower = _BY_REPR.get(repr_method)
         if shower is Shortener._simple:
             head, _, address = repr(value).rpartition("0x")
-            return (head, None, None, ()) if address == f"{id(value):x}>" and _is_plain(head) else None
+            return (head, None, None, (), None) if address == f"{id(value):x}>" and _is_plain(head) else None
         names = kind.__name__, kind.__qualname__
-        if shower is not None or self._calls_reprs or _has_own_text(kind) or not all(map(_is_plain, names)):
+        if shower is not None or self._calls_reprs or not all(map(_is_plain, names)):
             return None
-        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind))
+        if isinstance(repr_method, FunctionType):
+            if _is_named_tuple(kind, repr_method):
+                return _form_of_fields(names[0], getattr(kind, "_fields", ()), tuple, ())
+            if _has_generated_repr(kind, repr_method):
+                fields = [field.name for field in dataclasses.fields(kind) if field.repr]
+                return _form_of_fields(names[1], fields, namespace_of(kind), tuple(slots_of(kind)))
+        if _has_own_text(kind):
+            return None
+        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind)), None
 
     def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
         names = [field.name for field in dataclasses.fields(kind) if field.repr]
@@ -266,13 +275,19 @@ def _is_named_tuple(kind: type, repr_method: FunctionType) -> bool:
     return repr_method.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple)
 
 
+def _form_of_fields(
+    name: str, fields: Iterable[str], namespace: Any, slots: tuple[tuple[str, Any], ...]
+) -> Form | None:
+    """The form of a class whose fields are shown; None if the extension cannot tell them apart."""
+    shown = tuple(fields)
+    slot_names = [slot for slot, _ in slots]
+    if not all(map(_is_plain, (*shown, *slot_names))) or len({*slot_names}) < len(slot_names):
+        return None
+    return name, None, namespace, slots, shown
+
+
 def _has_own_text(kind: type) -> bool:
-    """Whether objects of a class are shown by more than some attributes, see `Shortener._show`."""
-    repr_method = lookup(kind, "__repr__")
-    if isinstance(repr_method, FunctionType) and (
-        _is_named_tuple(kind, repr_method) or _has_generated_repr(kind, repr_method)
-    ):
-        return True
+    """Whether objects of a class that have no fields are shown by more than some attributes, see `Shortener._show`."""
     return issubclass(kind, _CONTAINERS) or has_independent_repr(kind)
 
 

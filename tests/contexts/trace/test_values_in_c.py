@@ -108,6 +108,55 @@ class Point:
     y: object
 
 
+@dataclasses.dataclass
+class Hidden(Point):
+    secret: object = dataclasses.field(default=1, repr=False)
+    z: object = None
+    counted: int = 0
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    first: object
+    second: object = ()
+
+
+@dataclasses.dataclass(slots=True)
+class SlottedBelow(Slotted):
+    third: object = None
+
+
+@dataclasses.dataclass
+class Unprintable(Point):
+    größe: int = 1
+
+
+@dataclasses.dataclass(repr=False)
+class WithoutRepr(Point):
+    pass
+
+
+class Further(Point):
+    pass
+
+
+class Triple(collections.namedtuple("Triple", "left middle right")):
+    pass
+
+
+def made(kind, *arguments, without=(), **more):
+    """An object that stores more or less than its class says."""
+    value = kind(*arguments)
+    for name in without:
+        delattr(value, name)
+    for name, item in more.items():
+        setattr(value, name, item)
+    return value
+
+
+Many = dataclasses.make_dataclass("Many", [f"field{number}" for number in range(15)])
+Most = dataclasses.make_dataclass("Most", [f"field{number}" for number in range(120)])
+
 VALUES = [
     *(None, True, False, 0, -1, 7, 2**31, 2**63 - 1, -(2**63), 2**63, 10**15, 10**15 - 1, -(10**15), 10**100),
     *(0.0, -0.0, 1.5, 1e300, 1 / 3, math.inf, -math.inf, math.nan, 1 + 2j),
@@ -127,7 +176,35 @@ VALUES = [
         OfMeta(),
     ),
     *(Slots(), Slots(first=1), Slots(third="x" * 100, second=Named(a=1)), Both(fourth=1, more=2, second=3, other=4)),
-    *(Named(größe=1), Größe(), Words("abc"), Pair(1, "b"), Point(1, [2]), Named(text="x" * 200, more="é")),
+    *(
+        Named(größe=1),
+        Größe(),
+        Words("abc"),
+        Pair(1, "b"),
+        Point(1, [2]),
+        Named(a=Point(1, 2), b=Pair(1, 2)),
+        Hidden(1, "x"),
+        Slotted(1),
+        SlottedBelow(Point(1, Point(2, Point(3, 4))), "x" * 100),
+        Unprintable(1, 2),
+        WithoutRepr(1, 2),
+        Further(Further(1, 2), None),
+        Triple(1, (2, Pair(3, [4])), "é"),
+        tuple.__new__(Triple, [1]),
+        tuple.__new__(Triple, [1, 2, 3, 4]),
+        made(Point, 1, 2, without=["x"]),
+        made(Point, 1, 2, without=["x", "y"]),
+        made(Hidden, 1, 2, counted=3, later=4, without=["y"]),
+        made(Slotted, 1, without=["first"]),
+        made(Point, 1, 2, **{f"more{number}": number for number in range(120)}),
+        Many(*range(15)),
+        Most(*range(120)),
+        [Point(number, {"a": Point(1, 2)}) for number in range(9)],
+        {"a": [Slotted(Pair(1, 2))], Pair(1, 2): Hidden(1, 2)},
+        [[[Point(1, 2)]]],
+        [[Point([1], (2,))]],
+        Named(text="x" * 200, more="é"),
+    ),
     *(int, Plain, OfMeta, len, shown_both_ways, range(3), range(10**30), [].append, Plain().__init__, Slots.first),
     *(
         Items(),

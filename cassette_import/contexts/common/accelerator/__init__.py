@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCELERATOR", "Accelerator"]
 
+_VERSION: Final = 1
+"""Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 _OTHER_CARRIERS: Final = (type("".__str__), functools.partial, staticmethod, CallableProxy)
 """The further types of callables that carry a function, see `callables.split`."""
 
@@ -66,7 +68,7 @@ class Accelerator:
     end_call: Callable[..., None]
 
     def __init__(self) -> None:
-        found = extension(f"{__name__}._accelerator", "TreeLines")
+        found = extension(f"{__name__}._accelerator", _VERSION)
         self.reason = found if isinstance(found, str) else self.use(found)
         self.is_used = not self.reason
 

@@ -116,7 +116,9 @@ class Formatter:
         self,
         width: int,
         show: Callable[[Any], str],
-        find_form: Callable[[Any], tuple[str, str | None, Any, tuple[tuple[str, Any], ...]] | type | None],
+        find_form: Callable[
+            [Any], tuple[str, str | None, Any, tuple[tuple[str, Any], ...], tuple[str, ...] | None] | type | None
+        ],
         display: Callable[[Any], str],
         other_module: str,
         /,

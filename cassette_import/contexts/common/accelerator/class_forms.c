@@ -1,4 +1,4 @@
-/* Objects of the program's classes as short text: the class and some attributes.
+/* Objects of the program's classes as short text: the class and some attributes, or the fields of a dataclass.
 
    How the instances of a class are shown is found once, by `Shortener.form`, and again when the class has changed. Knows
    classes and their versions; must not know how other values are shown. */
@@ -32,11 +32,12 @@ qualified_name_of_class(PyTypeObject *type)
     return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)type)->ht_qualname : Py_None;
 }
 
-/* Take what Python has found: `None`, a type, or `(head, anonymous, namespace, slots)`. Returns whether it is of that form. */
+/* Take what Python has found: `None`, a type, or `(head, anonymous, namespace, slots, fields)`. Returns whether it is of
+   that form. */
 static int
 take_form(ClassForm *form, PyObject *found)
 {
-    PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL;
+    PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL, *fields = NULL;
     if (found == (PyObject *)&PyList_Type || found == (PyObject *)&PyTuple_Type ||
         found == (PyObject *)&PyDict_Type) {
         form->base = (PyTypeObject *)found;
@@ -46,7 +47,8 @@ take_form(ClassForm *form, PyObject *found)
         PyErr_SetString(PyExc_TypeError, "a form must be a tuple");
         return 0;
     }
-    if (found != Py_None && !PyArg_ParseTuple(found, "UOOO!", &head, &anonymous, &namespace, &PyTuple_Type, &slots)) {
+    if (found != Py_None &&
+        !PyArg_ParseTuple(found, "UOOO!O", &head, &anonymous, &namespace, &PyTuple_Type, &slots, &fields)) {
         return 0;
     }
     Py_ssize_t count = slots == NULL ? 0 : PyTuple_GET_SIZE(slots);
@@ -69,7 +71,9 @@ take_form(ClassForm *form, PyObject *found)
     form->slot_count = (int)count;
     form->head = Py_NewRef(head);
     form->anonymous = anonymous == Py_None ? NULL : Py_NewRef(anonymous);
-    form->namespace = namespace == Py_None ? NULL : namespace;
+    form->is_tuple = namespace == (PyObject *)&PyTuple_Type;
+    form->namespace = namespace == Py_None || form->is_tuple ? NULL : namespace;
+    form->fields = PyTuple_CheckExact(fields) ? Py_NewRef(fields) : NULL;
     return 1;
 }
 
@@ -98,6 +102,7 @@ form_of(Formatter *self, PyObject *value)
     if (version_of(type) != version || !is_taken) {
         Py_XDECREF(new.head);
         Py_XDECREF(new.anonymous);
+        Py_XDECREF(new.fields);
         return NULL;
     }
     new.name = Py_NewRef(name);
@@ -107,6 +112,7 @@ form_of(Formatter *self, PyObject *value)
     Py_XDECREF(old.qualified_name);
     Py_XDECREF(old.head);
     Py_XDECREF(old.anonymous);
+    Py_XDECREF(old.fields);
     return form;
 }
 
@@ -167,6 +173,93 @@ put_attributes(Formatter *self, Text *text, const ClassForm *form, PyObject *val
     return status == SHOWN ? count : status == LEFT ? -2 : -1;
 }
 
+/* ---- dataclasses and named tuples */
+
+/* What an object stores in its `__dict__` under a name; a new reference, or NULL. No key is compared by code of its own. */
+static PyObject *
+stored_item(PyObject *namespace, PyObject *name)
+{
+    PyObject *key, *item;
+    for (int is_same = 1; is_same >= 0; is_same--) { /* names are interned, as a rule */
+        for (Py_ssize_t place = 0; PyDict_Next(namespace, &place, &key, &item);) {
+            if (is_same ? key == name : PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0) {
+                return Py_NewRef(item);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The value of a field, a new reference. NULL: there is none, or an exception. */
+static PyObject *
+field_of(const ClassForm *form, PyObject *value, PyObject *namespace, Py_ssize_t number)
+{
+    PyObject *name = PyTuple_GET_ITEM(form->fields, number), *item = NULL;
+    if (form->is_tuple) {
+        return number < PyTuple_GET_SIZE(value) ? Py_NewRef(PyTuple_GET_ITEM(value, number)) : NULL;
+    }
+    if (namespace != NULL) {
+        item = stored_item(namespace, name);
+    }
+    for (int slot = 0; item == NULL && slot < form->slot_count; slot++) {
+        if (PyUnicode_Compare(form->slot_names[slot], name) == 0) {
+            PyObject *found = form->slots[slot];
+            item = Py_TYPE(found)->tp_descr_get(found, value, (PyObject *)form->type);
+            if (item == NULL && (PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_TypeError))) {
+                PyErr_Clear(); /* an empty slot */
+            }
+            break;
+        }
+    }
+    return item;
+}
+
+static int
+put_named_items(Formatter *self, Text *text, const ClassForm *form, PyObject *value, PyObject *namespace, int levels)
+{
+    int status = SHOWN, count = 0;
+    for (Py_ssize_t number = 0;
+         status == SHOWN && number < PyTuple_GET_SIZE(form->fields) && count < 2 * ITEMS; number++) {
+        PyObject *item = field_of(form, value, namespace, number);
+        if (item == NULL) {
+            status = PyErr_Occurred() ? FAILED : SHOWN;
+            continue;
+        }
+        int is_begun = !(count++ && ADD(text, ", ") < 0) &&
+                       add_string(text, PyTuple_GET_ITEM(form->fields, number)) == 0 && ADD(text, "=") == 0;
+        status = is_begun ? put(self, text, item, levels - 1) : FAILED;
+        Py_DECREF(item);
+    }
+    return status;
+}
+
+/* Add an object as the call of its class. */
+static int
+put_call(Formatter *self, Text *text, const ClassForm *form, PyObject *value, int levels)
+{
+    if (add_string(text, form->head) < 0) {
+        return FAILED;
+    }
+    if (levels <= 0) {
+        return ADD(text, "(...)") < 0 ? FAILED : SHOWN;
+    }
+    PyObject *namespace = NULL;
+    if (form->namespace != NULL) {
+        namespace = Py_TYPE(form->namespace)->tp_descr_get(form->namespace, value, (PyObject *)form->type);
+        if (namespace == NULL || !PyDict_CheckExact(namespace) ||
+            PyDict_GET_SIZE(namespace) + form->slot_count > MOST_ATTRIBUTES) {
+            PyErr_Clear();
+            Py_XDECREF(namespace);
+            return LEFT;
+        }
+    }
+    int status = ADD(text, "(") < 0 ? FAILED : put_named_items(self, text, form, value, namespace, levels);
+    Py_XDECREF(namespace);
+    return status == SHOWN && ADD(text, ")") < 0 ? FAILED : status;
+}
+
+/* ---- any object */
+
 int
 put_object(Formatter *self, Text *text, PyObject *value, int levels)
 {
@@ -182,9 +275,12 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
         return LEFT;
     }
     ClassForm form = *known; /* other classes may take its place meanwhile */
-    PyObject *head = Py_NewRef(form.head), *anonymous = Py_XNewRef(form.anonymous);
+    PyObject *head = Py_NewRef(form.head), *anonymous = Py_XNewRef(form.anonymous), *fields = Py_XNewRef(form.fields);
     int status = LEFT, count = 0;
-    if (anonymous == NULL) {
+    if (fields != NULL) {
+        status = put_call(self, text, &form, value, levels);
+    }
+    else if (anonymous == NULL) {
         status = add_string(text, head) < 0 || add_address(text, value) < 0 || ADD(text, ">") < 0 ? FAILED : SHOWN;
         cut(text, start, self->width);
     }
@@ -205,6 +301,7 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
     }
     Py_DECREF(head);
     Py_XDECREF(anonymous);
+    Py_XDECREF(fields);
     return status;
 }
 
@@ -219,5 +316,6 @@ clear_forms(Formatter *self)
         Py_CLEAR(form->qualified_name);
         Py_CLEAR(form->head);
         Py_CLEAR(form->anonymous);
+        Py_CLEAR(form->fields);
     }
 }

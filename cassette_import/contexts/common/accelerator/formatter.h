@@ -9,9 +9,11 @@
 #include "text.h"
 
 #define ATTRIBUTES 3 /* of an object */
+#define ITEMS 6      /* of a container */
 #define CLASSES 512  /* powers of two */
 #define NAMES 256
 #define MOST_SLOTS 16
+#define MOST_ATTRIBUTES 100 /* of an object that is shown by its fields, see `Shortener` */
 
 /* What one of these functions says: the value is shown, it is left to Python, or there is an exception. */
 enum { SHOWN = 1, LEFT = 0, FAILED = -1 };
@@ -25,6 +27,8 @@ typedef struct {
     PyObject *head;      /* `<module.Name object at `, or `<Name` if attributes follow; NULL: Python shows them */
     PyObject *anonymous; /* `<Name instance at `; NULL: no attributes are shown */
     PyObject *namespace; /* the descriptor of `__dict__` */
+    PyObject *fields;    /* the names of the fields of a dataclass or named tuple, which are shown as arguments of a call */
+    int is_tuple;        /* whether the fields are the items of a tuple */
     int slot_count;
     PyObject *slot_names[MOST_SLOTS], *slots[MOST_SLOTS];
 } ClassForm;

@@ -27,6 +27,8 @@ clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
     return PyFloat_FromDouble(usual_clock());
 }
 
+#define VERSION 1 /* see `_VERSION` in the module in Python that loads this one */
+
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
     {"clock", clock_reading, METH_NOARGS, NULL},
@@ -51,6 +53,9 @@ static int
 execute(PyObject *module)
 {
     State *state = PyModule_GetState(module);
+    if (PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
+        return -1;
+    }
     if ((state->node_type = add_type(module, &node_spec)) == NULL ||
         (state->tree_type = add_type(module, &tree_spec)) == NULL ||
         (state->recorder_type = add_type(module, &recorder_spec)) == NULL ||

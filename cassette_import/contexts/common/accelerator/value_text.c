@@ -5,7 +5,6 @@
 
 #include "formatter.h"
 
-#define ITEMS 6  /* of a container */
 #define LEVELS 3 /* of containers in containers */
 #define CONTAINER_FACTOR 8
 #define SMALL_NUMBER 1000000000000000ll

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
+_VERSION: Final = 1
+"""Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
+
 
 class AcceleratedDispatch:
     """The extension, and why it is not used.
@@ -53,7 +56,7 @@ class AcceleratedDispatch:
 
     def __init__(self) -> None:
         self.switches_variables = False
-        found = extension(f"{__name__}._dispatch", "SplittingCall")
+        found = extension(f"{__name__}._dispatch", _VERSION)
         self.reason = found if isinstance(found, str) else self.use(found)
         self.choose(not self.reason)
 

@@ -44,6 +44,8 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
+#define VERSION 1 /* see `_VERSION` in the module in Python that loads this one */
+
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
@@ -65,6 +67,9 @@ static int
 execute(PyObject *module)
 {
     State *state = PyModule_GetState(module);
+    if (PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
+        return -1;
+    }
     if ((state->suspension_type = add_type(module, &suspension_spec)) == NULL ||
         (state->suspended_call_type = add_type(module, &suspended_call_spec)) == NULL ||
         (state->overload_event_type = add_type(module, &overload_event_spec)) == NULL ||
