@@ -416,7 +416,7 @@ def suppressed_after_a_loop(x, n):
         for _ in range(n):
             a = a + 1
         a = 2 / x
-    return a
+    return a, x
 
 
 def suppressed_after_a_branch(x, n):
@@ -433,5 +433,6 @@ def suppressed_after_a_branch(x, n):
 def test_a_variable_that_an_exception_leaves_as_it_was_before_keeps_the_value_of_each_lane(f):
     ns = np.array([6, 2, 5, 1, 4, 0, 3, 7])
     xs = np.zeros(8)
-    found = vectorize(lambda x, n: repr(f(x, n)))(xs, ns)
-    assert found.tolist() == [repr(f(0.0, n)) for n in ns.tolist()]
+    found = vectorize(lambda x, n: tuple(map(repr, f(x, n))))(xs, ns)
+    assert [found[0][lane] for lane in range(8)] == [repr(f(0.0, n)[0]) for n in ns.tolist()]
+    assert [found[1][lane] for lane in range(8)] == [repr(f(0.0, n)[1]) for n in ns.tolist()]
