@@ -93,10 +93,9 @@ def _items(container: Any) -> list[Any]:
     """The items of a container, or its keys, in an order that is the same in each process."""
     if not isinstance(container, (list, tuple, set, frozenset, dict)):
         return []
-    found = (
-        list(container)[: 10 * _MOST] if not isinstance(container, (set, frozenset)) else sorted(container, key=repr)
-    )
-    return [one for one in found if isinstance(one, (str, bytes, int, float))][:_MOST]
+    found = list(container) if isinstance(container, (set, frozenset)) else list(container)[: 10 * _MOST]
+    plain = [one for one in found if isinstance(one, (str, bytes, int, float))]
+    return (sorted(plain, key=repr) if isinstance(container, (set, frozenset)) else plain)[:_MOST]
 
 
 _EXAMPLE_OF_TYPE: Final[dict[type, Any]] = {str: "a", bytes: b"a", int: 1, float: 0.5, list: [], dict: {}, bool: True}

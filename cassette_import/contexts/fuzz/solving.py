@@ -104,7 +104,7 @@ def _edits_of_span(desired: DesiredValue, operand: Any, span: Span, value: Any) 
     elif type(leaf) in (str, bytes):
         yield from _texts(desired, operand, span, leaf)
     is_other_type = type(desired.value) in _MADE and type(desired.value) is not type(leaf)
-    if is_other_type and span.path and desired.how == "be" and operand == leaf:
+    if is_other_type and span.path and desired.how == "be" and type(operand) is type(leaf) and operand == leaf:
         yield Edit(span.path, None, None, desired.value)
 
 
@@ -216,9 +216,12 @@ def _written(leaf: Any, value: Any) -> Any:
     """A value as text of the leaf's type."""
     if isinstance(value, bool) or value is None or (type(value) is int and is_huge(value)):
         return None
-    if type(leaf) is bytes:
-        return value if type(value) is bytes else _like(leaf, str(value))
-    return value.decode("latin-1") if type(value) is bytes else str(value)
+    if type(value) is bytes:
+        return value if type(leaf) is bytes else value.decode("latin-1")
+    try:
+        return _like(leaf, str(value))
+    except Exception:  # it is an object of the program, which cannot be shown
+        return None
 
 
 def _encoded_pairs(operand: Any, wanted: Any, leaf: Any, width: int) -> Iterator[tuple[Any, Any]]:

@@ -116,6 +116,34 @@ def test_an_exception_that_cannot_be_shown_is_a_finding(tmp_path):
     assert str(found).startswith("Mute")
 
 
+class Mute:
+    """An object that can be compared, but not be shown or ordered."""
+
+    def __eq__(self, other):
+        return self if isinstance(other, Mute) else False
+
+    def __hash__(self):
+        return 1
+
+    def __bool__(self):
+        raise ValueError("ambiguous")
+
+    def __repr__(self):
+        raise ValueError("no text")
+
+
+MUTE = Mute()
+
+
+@pytest.mark.parametrize("seed", ["ab", 3, {"a": "b"}])
+def test_operands_that_cannot_be_shown_are_left_alone(seed):
+    def compared(value):
+        value = value["a"] if isinstance(value, dict) else value
+        return value == MUTE, value in {MUTE, "x", "y"}, value in [MUTE], {MUTE: 1}.get(value)
+
+    assert fuzz(compared, [seed], executions=300, allowed=(TypeError, KeyError)) == []
+
+
 def test_a_function_may_change_the_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
