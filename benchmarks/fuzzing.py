@@ -1,11 +1,14 @@
 """Branches that fuzzers reach: `python benchmarks/fuzzing.py [TARGET ...]` prints a Markdown table.
 
-    python benchmarks/fuzzing.py --seconds 60 --seeds 20 --results runs.json
+    python benchmarks/fuzzing.py --seconds 60 --seeds 20 --results runs.jsonl
 
 `fuzz` is beside atheris and HypoFuzz. Each run is a process of its own, which the kernel ends after so many seconds of
 the processor, start included. The inputs that it has kept run once more in another process, which counts branches in
 the same way for all tools: a branch is a place in the source and a direction. A cell is the median of the seeds, with
-the least and the greatest. Runs that `--results` has already are not repeated, so a table can be made bit by bit.
+the least and the greatest.
+
+Runs go in rounds: all targets and tools with one seed, then with the next one. `--results` keeps each as a line of a
+file, and runs that it has already are not repeated. So a table can be made bit by bit; `--table` prints what there is.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
@@ -75,7 +78,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="of the processor, for each run (%(default)s)")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs of each tool (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="how many runs at a time (%(default)s)")
-    parser.add_argument("--results", type=Path, help="a file of JSON in which the runs are kept")
+    parser.add_argument("--results", type=Path, help="a file that keeps each run, as a line of JSON")
+    parser.add_argument("--table", action="store_true", help="run nothing; print the table of the kept runs")
     parser.add_argument("--count", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     names = given.targets or list(TARGETS)
@@ -86,38 +90,58 @@ def main() -> int:
     if given.count:
         print(branches_of(TARGETS[names[0]], given.count))
         return 0
-    missing = [tool for tool in tools if importlib.util.find_spec(TOOLS[tool]) is None]
+    missing = [tool for tool in tools if importlib.util.find_spec(TOOLS[tool]) is None and not given.table]
     if missing:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
     tools = [tool for tool in tools if tool not in missing]
-    results: dict[str, int] = {}
-    if given.results and given.results.exists():
-        results = json.loads(given.results.read_text(encoding="utf-8"))
-    work = [(tool, name, seed) for seed in range(given.seeds) for name in names for tool in tools]
+    results = kept_runs(given.results, given.seconds)
+    work = [Run(tool, name, seed) for seed in range(given.seeds) for name in names for tool in tools]
 
-    def do(one: tuple[str, str, int]) -> None:
-        tool, name, seed = one
-        key = f"{tool} {name} {seed} {given.seconds}"
-        if key not in results:
-            results[key] = run(tool, name, seed, given.seconds)
+    def do(one: Run) -> None:
+        if one not in results:
+            results[one] = run(*one, given.seconds)
             if given.results:
-                given.results.write_text(json.dumps(results, indent=0), encoding="utf-8")
+                line = {**one._asdict(), "seconds": given.seconds, "branches": results[one]}
+                with open(given.results, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
 
-    with ThreadPoolExecutor(given.jobs) as pool:
-        list(pool.map(do, work))
-    print_table(results, names, tools, given.seconds, given.seeds)
+    if not given.table:
+        with ThreadPoolExecutor(given.jobs) as pool:
+            list(pool.map(do, work))
+    print_table(results, names, tools, given.seconds)
     return 0
 
 
-def print_table(results: dict[str, int], names: list[str], tools: list[str], seconds: int, seeds: int) -> None:
+class Run(NamedTuple):
+    """One run: a tool, the name of a target, and a seed."""
+
+    tool: str
+    target: str
+    seed: int
+
+
+def kept_runs(path: Path | None, seconds: int) -> dict[Run, int]:
+    """The branches of the runs of so many seconds in a file of results; the last line may be cut off."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path and path.exists() else ():
+        with contextlib.suppress(ValueError):
+            one = json.loads(line)
+            if one["seconds"] == seconds:
+                found[Run(one["tool"], one["target"], one["seed"])] = one["branches"]
+    return found
+
+
+def print_table(results: dict[Run, int], names: list[str], tools: list[str], seconds: int) -> None:
+    """A row for each target, over the seeds that all tools have run; how many there are is on standard error."""
     print(f"| branches in {seconds} s | {' | '.join(tools)} |")
     print(f"|---|{'--:|' * len(tools)}")
     for name in names:
-        cells = []
-        for tool in tools:
-            found = [results[f"{tool} {name} {seed} {seconds}"] for seed in range(seeds)]
-            cells.append(_cell(found))
-        print(f"| {TARGETS[name].title} | {' | '.join(cells)} |")
+        seeds = sorted(one.seed for one in results if one.target == name and one.tool == tools[0])
+        seeds = [seed for seed in seeds if all(Run(tool, name, seed) in results for tool in tools)]
+        if seeds:
+            cells = [_cell([results[Run(tool, name, seed)] for seed in seeds]) for tool in tools]
+            print(f"| {TARGETS[name].title} | {' | '.join(cells)} |")
+            print(f"{name}: {len(seeds)} seeds", file=sys.stderr)
 
 
 def _cell(found: list[int]) -> str:

@@ -1,5 +1,6 @@
 """The benchmarks run and print their tables. No test checks a speed."""
 
+import json
 import os
 import re
 import subprocess
@@ -130,6 +131,19 @@ def test_the_branches_that_fuzzers_reach_are_a_row_for_each_target(tmp_path):
     assert re.fullmatch(r"\| a format with a CRC \| [1-8](\.5)? \([1-8] to [1-8]\) \|", row)
     again = fuzzing("crc", "--tools", "fuzz", "--seconds", "2", "--seeds", "2", "--results", str(results))
     assert again.stdout == done.stdout
+
+
+def test_the_table_of_fuzzers_has_the_seeds_that_all_tools_have_run_so_far(tmp_path):
+    results = tmp_path / "runs.jsonl"
+    runs = [("fuzz", 0, 8), ("fuzz", 1, 6), ("fuzz", 2, 1), ("atheris", 0, 4), ("atheris", 1, 4)]
+    lines = [
+        json.dumps({"tool": tool, "target": "crc", "seed": seed, "seconds": 60, "branches": branches})
+        for tool, seed, branches in runs
+    ]
+    results.write_text("\n".join([*lines, '{"tool": "fuzz", "targ']))
+    done = fuzzing("--table", "--tools", "fuzz,atheris", "--results", str(results))
+    assert done.stdout.splitlines()[2:] == ["| a format with a CRC | 7 (6 to 8) | 4 (4 to 4) |"]
+    assert done.stderr == "crc: 2 seeds\n"
 
 
 def test_an_unknown_target_of_fuzzers_is_an_error_that_names_those_that_there_are():
