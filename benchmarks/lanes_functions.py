@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 def companded(x: float) -> float:
     """One branch: the transfer function of sRGB."""
@@ -27,6 +29,33 @@ def kepler(mean: float, eccentricity: float) -> float:
         if abs(step) < 1e-14:
             break
     return e
+
+
+def companded_by_hand(x: Any) -> Any:
+    """The same, rewritten for arrays: each side for its elements."""
+    out = np.empty_like(x)
+    low = x <= 0.0031308
+    out[low] = 12.92 * x[low]
+    high = ~low
+    out[high] = 1.055 * x[high] ** (1.0 / 2.4) - 0.055
+    return out
+
+
+def kepler_by_hand(mean: Any, eccentricity: Any) -> Any:
+    """The same, rewritten for arrays: each turn for the elements that are in the loop."""
+    e = np.where(eccentricity < 0.8, mean, math.pi)
+    out, which = np.empty_like(e), np.arange(len(e))
+    for _ in range(50):
+        step = (e - eccentricity * np.sin(e) - mean) / (1.0 - eccentricity * np.cos(e))
+        e = e - step
+        done = np.abs(step) < 1e-14
+        out[which[done]] = e[done]
+        rest = ~done
+        if not rest.any():
+            return out
+        e, mean, eccentricity, which = e[rest], mean[rest], eccentricity[rest], which[rest]
+    out[which] = e
+    return out
 
 
 C_SOURCE = """

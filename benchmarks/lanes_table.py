@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares ways to run scalar functions on arrays: a loop, `np.vectorize`, `lanes`, Numba, the package's own, and C.
+"""Compares ways to run scalar functions on arrays: a loop, `np.vectorize`, `lanes`, Numba, by hand, and C.
 
     python benchmarks/lanes_table.py [--lanes 100000] [--rounds 3]      # prints a table
 
@@ -31,7 +31,7 @@ if str(ROOT) not in sys.path:
 from benchmarks import lanes_functions as functions  # noqa: E402
 from cassette_import.contexts.lanes import vectorize  # noqa: E402
 
-WAYS: Final = ("loop", "np.vectorize", "numba", "own", "C", "lanes")
+WAYS: Final = ("loop", "np.vectorize", "numba", "own", "NumPy", "C", "lanes")
 FEW: Final = 2000
 """So many lanes are run by the slow ways."""
 TOLERANCE: Final = 1e-6
@@ -82,7 +82,8 @@ def programs(lanes: int) -> dict[str, tuple[Callable[..., Any], list[Any], dict[
 
     def own(name: str) -> dict[str, Any]:
         f = getattr(functions, name)
-        return {"numba": by_numba(f), "C": called_in_c(getattr(library, name)) if library is not None else None}
+        compiled = called_in_c(getattr(library, name)) if library is not None else None
+        return {"numba": by_numba(f), "NumPy": getattr(functions, f"{name}_by_hand"), "C": compiled}
 
     def between(low: float, high: float) -> Any:
         return source.uniform(low, high, lanes)

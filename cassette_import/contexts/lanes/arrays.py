@@ -28,13 +28,13 @@ def column_of(array: Any, shape: tuple[int, ...]) -> Any:
     flat = np.broadcast_to(array, shape).reshape(-1)
     kind = flat.dtype.kind
     if kind == "f" and flat.dtype.itemsize <= 8:
-        return flat.astype(np.float64)
+        return np.ascontiguousarray(flat, np.float64)
     if kind == "c" and flat.dtype.itemsize <= 16:
-        return flat.astype(np.complex128)
+        return np.ascontiguousarray(flat, np.complex128)
     if kind == "b":
         return flat.copy()
     if kind == "i" or (kind == "u" and (flat.size == 0 or flat.max() <= np.iinfo(np.int64).max)):
-        return flat.astype(np.int64)
+        return np.ascontiguousarray(flat, np.int64)
     if kind not in "uOUS":
         raise TypeError(f"lanes are arrays of numbers, texts or immutable objects, not of type {flat.dtype}")
     values = flat.tolist()
