@@ -33,7 +33,7 @@ from cassette_import.runtime.dispatch.bound_hooks import (
     overload_finder,
     overloads_of_one_context,
 )
-from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
+from cassette_import.runtime.dispatch.event_plan import EventPlan, Level, OverloadTable
 from cassette_import.runtime.dispatch.event_runner import EventRunner, event_of
 from cassette_import.runtime.dispatch.failed_events import make_failed, make_failed_call
 from cassette_import.runtime.dispatch.guards import Guards
@@ -141,6 +141,9 @@ class StackVariant:
             overload_targets=overload_targets,
             single_overloads=single,
             typed_overloads=typed,
+            overload_tables=[
+                OverloadTable(level.number, level.key.context_type, level.tables["overdub"]) for level in levels
+            ],
             propagation=propagation() if self.tagging else None,  # runs a call that no overload takes
             only_targets=kind is Events.CALLS and not any(level.sees_all(kind) for level in levels),
         )

@@ -3,6 +3,7 @@
 Knows the derivatives of functions and how metadata propagates; must not know other contexts.
 """
 
+from cassette_import.contexts.autodiff import quick_forms as quick_forms
 from cassette_import.contexts.autodiff.derivatives import derivative, gradient, jvp, vjp
 from cassette_import.contexts.autodiff.modes import Forward, Reverse
 

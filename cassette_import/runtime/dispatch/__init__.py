@@ -14,7 +14,7 @@ Running events:
 
 * `event_plan`: what a stack of contexts does with one kind of event; `event_runner`: the functions that do it
 * `event_execution`: the hooks around a call, the innermost overload; `failed_events`: the errorhooks
-* `shortcut_events`: events that need no search
+* `shortcut_events`: events that need no search; `direct_events`: the same where values may be tagged
 * `call_sites`: where in the program an event is
 
 Finding out whether a call is an event:

@@ -17,6 +17,7 @@ from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
+from cassette_import.runtime.dispatch.direct_events import DirectEvents, directly_called
 from cassette_import.runtime.dispatch.event_plan import EventPlan
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.shortcut_events import ShortcutTable
@@ -120,12 +121,18 @@ def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[
             return Callee(overloaded, callee)
         return callee
 
-    if plan.propagation is None or not plan.is_call or plan.overloads_everything:
+    if plan.propagation is None or plan.overloads_everything:
         return with_overloads
+    direct = DirectEvents(plan, call)
+    if not plan.is_call:
+        return direct.__getitem__
+    called = directly_called(plan)
     is_plain, call_plainly = plan.propagation.is_plain_while_untagged, plan.propagation.call_plainly
 
     @hidden
     def with_overloads_unless_plain(callee: Any) -> Any:
+        if id(callee) in called:
+            return direct[id(callee)]
         if id(callee) in FRAME_READERS:
             return callee
         if is_plain(callee) and (not targets or id(split(callee)[0]) not in targets):

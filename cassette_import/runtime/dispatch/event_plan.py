@@ -5,7 +5,7 @@ Knows targets, hooks and higher-order leaves; must not know activations, or how 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import FunctionType
 from typing import Any
@@ -31,6 +31,25 @@ class Level(Record):
     """`find(context, function, arguments, keywords)`: the overload for a call, or None."""
 
 
+class OverloadTable(Record):
+    """The overloads of one context of a stack."""
+
+    number: int
+    """The number of the context."""
+    context_type: type
+    table: Any
+    """Its `handler_table.Table`."""
+
+
+class SoleOverload(Record):
+    """The only overload of a target, which takes arguments of any types."""
+
+    level: int
+    """The number of its context."""
+    context_type: type
+    handler: Any
+
+
 class EventPlan:
     """What a stack of contexts, outermost first, does with one kind of event.
 
@@ -52,6 +71,8 @@ class EventPlan:
         The targets with one overload and nothing else: the number of its context, and its handler.
     typed_overloads:
         Other targets with overloads of one context and nothing else: its number, and its table.
+    overload_tables:
+        The overloads of each context, where values may be tagged.
     propagation:
         What calls a callee where values may be tagged; else None.
     only_targets:
@@ -68,6 +89,7 @@ class EventPlan:
         overload_targets: dict[int, Any],
         single_overloads: dict[int, tuple[int, Any]],
         typed_overloads: dict[int, tuple[int, Any]] | None = None,
+        overload_tables: Sequence[OverloadTable] = (),
         propagation: Any = None,
         only_targets: bool = False,
     ) -> None:
@@ -79,6 +101,7 @@ class EventPlan:
         self.overload_targets = overload_targets
         self.single_overloads = single_overloads
         self.typed_overloads = typed_overloads or {}
+        self.overload_tables = overload_tables
         self.propagation = propagation
         self.only_targets = only_targets
 
@@ -112,6 +135,14 @@ class EventPlan:
         """Whether an overload may take an event, or the call of a callback among its arguments."""
         own = [key for key in self.overload_targets if EVENT_OF.get(NAME_OF.get(key, "")) is self.kind]
         return self.overloads_everything or bool(self.targets if self.is_call else own)
+
+    def sole_overload(self, target: Any) -> SoleOverload | None:
+        """The overload of a target, if there is one only, and it takes arguments of any types."""
+        tables = [level for level in self.overload_tables if id(target) in level.table.targets]
+        if len(tables) != 1 or any(level.table.sees_everything for level in self.overload_tables):
+            return None
+        handler = tables[0].table.only_handler(target)
+        return None if handler is None else SoleOverload(tables[0].number, tables[0].context_type, handler)
 
     @cached_property
     def only_propagates(self) -> bool:

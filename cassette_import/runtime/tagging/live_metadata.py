@@ -14,6 +14,7 @@ Knows reference counts; must not know what holds the tokens.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from sys import getrefcount
 from typing import Final
@@ -89,6 +90,17 @@ def refresh_names() -> None:
         (count,) = watches
         if count <= _references_of_modules[1]:
             WATCHES.update(unwatched)
+
+
+_MASK: Final = 1023
+_calls: Final = itertools.count(1)
+
+
+@hidden
+def refresh_sometimes() -> None:
+    """The same once in many calls: events are counted while a name is true."""
+    if not next(_calls) & _MASK:
+        refresh_names()
 
 
 def start_counting() -> None:

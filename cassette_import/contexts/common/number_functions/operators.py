@@ -20,6 +20,7 @@ from cassette_import.contexts.common.number_functions.row import (
     Row,
     Value,
     constant,
+    formulas,
 )
 
 __all__ = ["OPERATORS"]
@@ -47,22 +48,20 @@ _ONE: Final = constant(1.0)
 
 OPERATORS: Final = (
     Row(
-        (operator.add, operator.iadd), ("add",), _by(operator.add), (_ONE, _ONE),
+        (operator.add, operator.iadd), ("add",), _by(operator.add), formulas("1.0", "1.0"),
         LINEAR, "add", total=True,
     ),
     Row(
-        (operator.sub, operator.isub), ("subtract",), _by(operator.sub), (_ONE, constant(-1.0)),
+        (operator.sub, operator.isub), ("subtract",), _by(operator.sub), formulas("1.0", "-1.0"),
         LINEAR, "sub", total=True,
     ),
     Row(
         (operator.mul, operator.imul), ("multiply",), _by(operator.mul),
-        (lambda on, v, x, y: y, lambda on, v, x, y: x),
-        PRODUCT, "mul", total=True,
+        formulas("y", "x"), PRODUCT, "mul", total=True,
     ),
     Row(
         (operator.truediv, operator.itruediv), ("divide", "true_divide"), _by(operator.truediv),
-        (lambda on, v, x, y: 1.0 / y, lambda on, v, x, y: -v / y),
-        QUOTIENT, "truediv",
+        formulas("1.0 / y", "-v / y"), QUOTIENT, "truediv",
     ),
     Row(
         (operator.floordiv, operator.ifloordiv), ("floor_divide",), lambda on, x, y: on.number(on.floor(x / y)),
@@ -79,10 +78,10 @@ OPERATORS: Final = (
         CURVED, "pow", overflows=(10.0, 1000.0),
     ),
     Row(
-        (operator.neg,), ("negative",), _by(operator.neg), (constant(-1.0),), LINEAR, "neg", exact=True, total=True,
+        (operator.neg,), ("negative",), _by(operator.neg), formulas("-1.0"), LINEAR, "neg", exact=True, total=True,
     ),
     Row(
-        (operator.pos,), ("positive",), _by(operator.pos), (_ONE,), LINEAR, FREE, exact=True, total=True,
+        (operator.pos,), ("positive",), _by(operator.pos), formulas("1.0"), LINEAR, FREE, exact=True, total=True,
     ),
     Row(
         (abs, operator.abs, math.fabs), ("absolute", "fabs"), _by(abs), (_direction,),
