@@ -57,6 +57,8 @@ class Differentiating(LosesNothing, tagging=True):
     """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
 
     exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, (*INDEPENDENT, *TRUTH_VALUES))) - {id(slice)}
+    arrays: ClassVar[tuple[type, ...]] = ()
+    """The types of arrays that may have derivatives although they are not wrapped."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,9 +16,11 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse, differentiate
+from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.number_functions.row import formula_of
 from cassette_import.contexts.common.number_functions.table import row_of
-from cassette_import.interpreter.hidden_frames import hide
+from cassette_import.contexts.common.own_operators import NUMBERS
+from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.live_metadata import METADATA, refresh_sometimes
@@ -89,13 +91,15 @@ def quick_derivative(site: QuickSite) -> Callable[..., Any] | None:
         return None
     formulas = tuple(map(formula_of, partials))
     make, code = _compiled(mode, row.name, formulas, site.is_call)
-    made: FunctionType = make(site.target, site.level, site.general, _FLOATS, partials, mode.kind)
+    made: FunctionType = make(
+        site.target, site.level, site.general, site.beside, _FLOATS, partials, mode.kind, kind.arrays
+    )
     made.__code__ = code
     return made
 
 
 _UNARY: Final = """
-def make(function, level, general, on, partials, kind):
+def make(function, level, general, beside, on, partials, kind, arrays):
     dx, = partials
     def quick({parameters}):
         {first}
@@ -103,7 +107,7 @@ def make(function, level, general, on, partials, kind):
             x, metas = given_x._tagged_value, given_x._tagged_metas
             if len(metas) == 1 and (type(x) is float or type(x) is int):
                 activation = get()
-                own = activation.tags[level]
+                own = activation.tags[level] if activation.tags else None
                 of_x = metas.get(own)
                 if type(of_x) is kind:
                     v = {value}
@@ -113,12 +117,12 @@ def make(function, level, general, on, partials, kind):
             {refresh}
             x = given_x
             return {value}
-        return general({arguments})
+        return beside({arguments}) if concerns_others(arrays, given_x) else general({arguments})
     return quick
 """
 
 _BINARY: Final = """
-def make(function, level, general, on, partials, kind):
+def make(function, level, general, beside, on, partials, kind, arrays):
     dx, dy = partials
     def quick({parameters}):
         {first}
@@ -126,7 +130,7 @@ def make(function, level, general, on, partials, kind):
             x, metas = given_x._tagged_value, given_x._tagged_metas
             if len(metas) == 1 and (type(x) is float or type(x) is int):
                 activation = get()
-                own = activation.tags[level]
+                own = activation.tags[level] if activation.tags else None
                 of_x = metas.get(own)
                 if type(of_x) is kind:
                     if type(given_y) is Tagged:
@@ -149,7 +153,7 @@ def make(function, level, general, on, partials, kind):
                 y, metas = given_y._tagged_value, given_y._tagged_metas
                 if len(metas) == 1 and (type(y) is float or type(y) is int):
                     activation = get()
-                    own = activation.tags[level]
+                    own = activation.tags[level] if activation.tags else None
                     of_y = metas.get(own)
                     if type(of_y) is kind:
                         x = given_x
@@ -161,7 +165,7 @@ def make(function, level, general, on, partials, kind):
                 {refresh}
                 x, y = given_x, given_y
                 return {value}
-        return general({arguments})
+        return beside({arguments}) if concerns_others(arrays, given_x) else general({arguments})
     return quick
 """
 """Quick forms of functions of two arguments. All is in one function, because each call costs as much as the arithmetic.
@@ -171,10 +175,23 @@ arguments is wrapped, it is known already that there is metadata."""
 
 _TEMPLATES: Final = {1: _UNARY, 2: _BINARY}
 
+
+@hidden
+def _concerns_others(arrays: tuple[type, ...], *operands: Any) -> bool:
+    """Whether an operand is an object of the program, for example, and neither a number nor an array."""
+    found = False
+    for operand in operands:
+        bare = operand._tagged_value if type(operand) is Tagged else operand
+        if issubclass(type(bare), arrays):
+            return False
+        found = found or (id(type(bare)) not in NUMBERS and not is_number(bare))
+    return found
+
+
 _MISSING: Final = object()
 _NAMESPACE: Final = {
     "__name__": __name__, "Tagged": Tagged, "METADATA": METADATA, "Node": Node, "new": object.__new__,
-    "get": ACTIVE.get, "refresh_sometimes": refresh_sometimes, "missing": _MISSING,
+    "get": ACTIVE.get, "refresh_sometimes": refresh_sometimes, "missing": _MISSING, "concerns_others": _concerns_others,
 }  # fmt: skip
 _WRAPPED: Final = (
     "result = new(Tagged); result._tagged_token = METADATA; result._tagged_value = v; "

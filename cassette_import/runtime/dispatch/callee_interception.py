@@ -128,11 +128,18 @@ def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[
         return direct.__getitem__
     called = directly_called(plan)
     is_plain, call_plainly = plan.propagation.is_plain_while_untagged, plan.propagation.call_plainly
+    call_function = plan.propagation.call_function
 
     @hidden
     def with_overloads_unless_plain(callee: Any) -> Any:
         if id(callee) in called:
             return direct[id(callee)]
+        kind = type(callee)
+        if kind is FunctionType:
+            if id(callee) not in targets:
+                return Callee(call_function, callee)
+        elif kind is MethodType and type(callee.__func__) is FunctionType and id(callee.__func__) not in targets:
+            return Callee(call_function, callee)
         if id(callee) in FRAME_READERS:
             return callee
         if is_plain(callee) and (not targets or id(split(callee)[0]) not in targets):

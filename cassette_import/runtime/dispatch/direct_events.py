@@ -39,6 +39,8 @@ class QuickSite(Record):
     """Whether the program calls the function, with any arguments. Otherwise the arguments are operands of syntax."""
     general: Callable[..., Any]
     """Runs an event with any arguments, by the overload."""
+    beside: Callable[..., Any]
+    """Runs an event with any positional arguments as if the overload were not there."""
 
 
 QuickMaker = Callable[[QuickSite], Callable[..., Any] | None]
@@ -85,13 +87,16 @@ class DirectEvents(dict[Any, Callable[..., Any]]):
             return general
         sole = plan.sole_overload(function)
         if sole is None:
-            return general
+            is_overloaded = plan.is_call or id(function) in plan.overload_targets
+            rule: Any = None if is_overloaded else plan.propagation.QUICK_RULES.get(id(function))
+            return general if rule is None else rule(general)
         sole.handler.is_applied = True
         run = _by_sole_overload(plan, function, sole, general)
         if id(sole.handler.function) not in _QUICK_FORMS:
             return run
         _, maker = _QUICK_FORMS[id(sole.handler.function)]
-        return maker(QuickSite(function, sole.level, sole.context_type, plan.is_call, run)) or run
+        beside = _beside(self._call, function, sole.level)
+        return maker(QuickSite(function, sole.level, sole.context_type, plan.is_call, run, beside)) or run
 
 
 def _general(call: Callable[..., Any], function: Any) -> Callable[..., Any]:
@@ -104,6 +109,17 @@ def _general(call: Callable[..., Any], function: Any) -> Callable[..., Any]:
         return call(activation, len(activation.contexts), function, function, (), arguments, keywords)
 
     return general
+
+
+def _beside(call: Callable[..., Any], function: Any, level: int) -> Callable[..., Any]:
+    """The events of a function without the overload of a context, which is the only one."""
+    get = ACTIVE.get
+
+    @hidden
+    def beside(*arguments: Any) -> Any:
+        return call(get(), level, function, function, (), arguments, {})
+
+    return beside
 
 
 def _by_sole_overload(
@@ -120,6 +136,8 @@ def _by_sole_overload(
         if keywords or not fewest <= len(arguments) <= most:
             return general(*arguments, **keywords)
         activation = get()
+        if level >= len(activation.contexts):  # the activation was left while this function runs
+            return general(*arguments, **keywords)
         known = activation.hook_activations
         token = put(known[level] if known and level in known else hook_activation(activation, level))
         try:

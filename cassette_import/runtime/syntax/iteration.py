@@ -250,7 +250,10 @@ def unpack(value: Any, spec: Spec) -> Any:
     """What an assignment to several targets unpacks, with an event for each step."""
     is_plain_sequence = type(value) in (list, tuple)
     if is_plain_sequence and _unpacks_plainly(value, spec):
-        return value
+        if not FLAGS[METADATA_EXISTS]:
+            return value
+        if spec[1] is None and not any(spec[2]):
+            return ACTIVE.get().variant.runners[_ITERATION].propagation.items_to_unpack(value)  # type: ignore[union-attr]
     if not is_plain_sequence and not _is_iterable(value):
         return bare(value)  # cannot unpack non-iterable … object
     if _ERROR_HAS_SIZE and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
@@ -260,9 +263,9 @@ def unpack(value: Any, spec: Spec) -> Any:
 
 @hidden
 def _unpacks_plainly(value: Any, spec: Spec) -> bool:
-    """Whether no step need be an event: there are no hooks, and no value is tagged although some may be."""
+    """Whether no step need be an event, as there are no hooks; as long as there is metadata, items may have some."""
     variant = ACTIVE.get().variant
-    if variant is None or not variant.tagging or FLAGS[METADATA_EXISTS]:
+    if variant is None or not variant.tagging:
         return False
     runner = variant.runners[_ITERATION]
     return runner.only_propagates and not runner.prehooks and not runner.posthooks and _is_nested(value, spec)

@@ -187,6 +187,24 @@ def item_of_plain_iterator(value: Any, iterator: Any) -> Any:
 
 
 @hidden
+def items_to_unpack(sequence: Any) -> tuple[Any, ...]:
+    """The items of a tuple or list that the interpreter is about to unpack, wrapped where they have metadata."""
+    LOCAL.returned = None
+    store = store_of(ACTIVE.get())
+    if store is None:
+        return tuple(sequence)
+    metas = store.item_metas(sequence) if store.items.entries else None
+    if metas is None:
+        return tuple(map(store.recognised.wrapped, sequence)) if store.recognised.slots else tuple(sequence)
+    return tuple(
+        [
+            store.recognised.wrapped(item) if found is None else Tagged(item, found)
+            for item, found in zip(sequence, metas, strict=True)
+        ]
+    )
+
+
+@hidden
 def _wrapped_value(store: Store, stop: StopIteration) -> Any:
     """The value with which an iterator has ended that is no overdubbed generator: None if it has no metadata."""
     found = LOCAL.returned

@@ -18,7 +18,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.state import Activation
+from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import bound_names, callback_arguments, imported_names, rewritten_code
 from cassette_import.runtime.tagging.callback_metadata import (
     CALLBACKS,
@@ -40,7 +40,7 @@ from cassette_import.runtime.tagging.fast_path import (
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
-from cassette_import.runtime.tagging.iterator_metadata import item_of_plain_iterator
+from cassette_import.runtime.tagging.iterator_metadata import item_of_plain_iterator, items_to_unpack
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import (
@@ -49,6 +49,7 @@ from cassette_import.runtime.tagging.overdubbed_calls import (
     calls_overdubbed,
     function_behind,
 )
+from cassette_import.runtime.tagging.quick_rules import QUICK_RULES
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
 from cassette_import.runtime.tagging.rules.construction import construct
 from cassette_import.runtime.tagging.rules.partial_objects import (
@@ -56,19 +57,23 @@ from cassette_import.runtime.tagging.rules.partial_objects import (
     callee_of_partial,
     keywords_of_partial,
 )
-from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
+from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
+from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused, drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
+    "QUICK_RULES",
     "bound_names",
+    "call_function",
     "call_overload",
     "call_plainly",
     "callback_arguments",
     "imported_names",
     "is_plain_while_untagged",
     "item_of_plain_iterator",
+    "items_to_unpack",
     "make_plain_call",
     "plain_iterator",
     "propagate",
@@ -176,6 +181,31 @@ def propagate(
 
 
 PROPAGATE.append(propagate)
+
+
+@hidden
+def call_function(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Make a call that no overload takes: of a Python function, or of a bound method of one."""
+    function = callee if type(callee) is FunctionType else callee.__func__
+    if not FLAGS[METADATA_EXISTS] and id(function) not in RULED_ALWAYS:
+        value = callee(*arguments, **keywords)
+        return rewrapped_result(function, value) if FLAGS[METADATA_EXISTS] else value
+    activation = ACTIVE.get()
+    if DEFAULTS or id(function) in WRAPPER_AWARE or not calls_overdubbed(activation, function):
+        leading = () if function is callee else (callee.__self__,)
+        return propagate(activation, callee, function, leading, arguments, keywords)
+    # The same as `call_overdubbed`: each further function would cost a frame per call.
+    returned, wants_wrapped = LOCAL.returned, LOCAL.wants_wrapped
+    LOCAL.returned, LOCAL.wants_wrapped = None, False
+    number = len(LOCAL.held)
+    try:
+        result = outside(callee, *arguments, **keywords) if LEAVES else callee(*arguments, **keywords)
+        found = LOCAL.returned
+        if len(LOCAL.held) > number:
+            drop_unused_since(number)
+        return found if found is not None and found._tagged_value is result else result
+    finally:
+        LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
 
 
 @hidden

@@ -163,7 +163,7 @@ def test_the_usual_operators_have_quick_forms(mode):
     assert issubclass(mode, Differentiating)
     for row, f in FUNCTIONS.values():
         if type(row.partials) is tuple and len(row.partials) <= 2:
-            site = direct_events.QuickSite(f, 0, mode, False, None)
+            site = direct_events.QuickSite(f, 0, mode, False, None, None)
             handler = next(one for one in Differentiating.overdub.handlers if f in one.targets)
             _, maker = direct_events._QUICK_FORMS[id(handler.function)]
             assert maker(site) is not None

@@ -15,7 +15,7 @@ import functools
 import numbers
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy
 
@@ -51,6 +51,8 @@ Array: Final = numpy.ndarray
 
 class Arrays(Differentiating, tagging=True):
     """The base of both modes for arrays."""
+
+    arrays: ClassVar[tuple[type, ...]] = (Array,)
 
     def __init__(self) -> None:
         super().__init__()

@@ -44,7 +44,9 @@ from cassette_import.contexts.autodiff.arrays.rules import movements
 from cassette_import.contexts.autodiff.arrays.rules.compositions import joined
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.quick_rules import quick_item
 from cassette_import.runtime.tagging.wrappers import plain
 
 
@@ -94,6 +96,12 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return with_derivative(ctx, own_tag, part, terms)
 
     return tagged(value, places)
+
+
+@quick_form(move)
+def _quick_item(site: QuickSite) -> Any:
+    """Items of lists, tuples and dicts are loaded as if there were no overload."""
+    return quick_item(site.general) if site.target is operator.getitem and not site.is_call else None
 
 
 def _view(f: Any, rearranged: Any, arguments: Sequence[Any], shape: tuple[int, ...]) -> LinearMap:
