@@ -10,8 +10,8 @@
 
 Parts: `own`, this project's workloads in each way and with each peer, compared with plain Python; `beginning`, imports
 of large packages and first results; `growth`, costs by the number of call sites, contexts, threads and tasks, and by
-the depth of calls; `tagging`, contexts with tagging, and derivatives compared with autograd's; `driver`, if
-CASSETTE_WORKLOADS names one.
+the depth of calls; `tagging`, contexts with tagging, and derivatives compared with autograd's and JAX's; `driver`,
+if CASSETTE_WORKLOADS names one.
 
 Each workload runs in each way in a separate process. Plain Python and the way take turns in it, so that other
 programs on the machine affect both alike. Values are seconds of CPU time after the first run: `own` compares
@@ -177,7 +177,8 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
     how = (
         "CPU time; the least of some runs. `hooks` reads all events that tagging needs, as a ratio to plain Python; "
         "the next columns are the same hooks with tagging but without tagged values, and tagging without hooks. "
-        f"Derivatives are first ones ({effort.said})."
+        "Derivatives are first ones; JAX runs without `jit`, each operation by itself; `-` is a function that another "
+        f"tool cannot differentiate as it is ({effort.said})."
     )
     _publish(given, "tagging", section("Tagging", _command(given), how, "\n\n".join(body), notes))
     return int(bool(notes))

@@ -15,6 +15,8 @@ _PACKAGES: Final = (
     "importlib_metadata",
     "setuptools",
     "autograd",
+    "jax",
+    "geographiclib",
     "pyccolo",
     "dynapyt",
     "viztracer",
@@ -23,7 +25,7 @@ _PACKAGES: Final = (
     "jinja2",
     "sympy",
 )
-"""The dependencies of cassette_import, the other tools, and the packages whose import is measured."""
+"""The dependencies of cassette_import, the other tools, and the packages whose import or code is measured."""
 
 _MINORS: Final = range(11, 16)
 

@@ -1,8 +1,8 @@
 """The cost of tagging: ``python -m benchmarks.tagging`` prints tables, as JSON with `--json`.
 
 A context with tagging that tags no values is compared with one without tagging that intercepts the same events, and
-first derivatives by `autodiff` with autograd's of the same functions. The minimum of some repetitions counts; seconds
-are those of the CPU.
+first derivatives by `autodiff` with those of the same functions by autograd and by JAX without `jit`. The minimum of
+some repetitions counts; seconds are those of the CPU.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import cassette_import
 from benchmarks import derivatives as programs
@@ -69,30 +68,66 @@ def nothing_tagged(times: int, names: tuple[str, ...] = WORKLOADS) -> Iterator[R
 
 
 def derivatives(times: int) -> Iterator[Row]:
-    """Measure each function plain, by `autodiff`, and by autograd if it is installed."""
+    """Measure each function plain, and its derivatives by `autodiff`, by autograd and by JAX, in turns."""
+    autograd, of_autograd = _optional("autograd"), _optional("autograd.numpy")
+    jax, of_jax = _optional("jax"), _optional("jax.numpy")
+    with cassette_import.install(["geographiclib"] if _optional("geographiclib") else []):
+        for f, point in (*programs.OF_ONE.items(), *programs.OF_MANY.items()):
+            if f is programs.geodesic and _optional("geographiclib") is None:
+                continue
+            ours = gradient if f in programs.OF_MANY else derivative
+            ways: list[Callable[[], Any] | None] = [lambda f=f, x=point: f(x), lambda f=f, x=point, d=ours: d(f, x)]
+            for peer, module in ((autograd, of_autograd), (jax, of_jax)):
+                work = None if peer is None else _slope(peer.grad(lambda x, f=f, m=module: f(x, m)), point)
+                ways.append(work if work is not None and _is_possible(work) else None)
+            yield _row(f, point, _in_turns(ways, times))
+
+
+def _slope(grad: Callable[[Any], Any], point: Any) -> Callable[[], Any]:
+    return lambda: grad(point)
+
+
+def _row(f: Callable[..., Any], point: Any, seconds: list[float | None]) -> Row:
+    _, ours, *peers = seconds
+    count = len(point) if isinstance(point, list) else 1
+    shown = ["-" if one is None else f"{one * 1e6:.0f} µs" for one in seconds]
+    ratios = ["-" if one is None or ours is None else f"{ours / one:.2f}" for one in peers]
+    return f"{f.__name__}, {count} number{'s' if count > 1 else ''}", *shown, *ratios
+
+
+def _optional(name: str) -> Any:
+    """A module, None if it is not installed."""
     try:
-        grad: Any = importlib.import_module("autograd").grad
-        numpy: ModuleType | None = importlib.import_module("autograd.numpy")
+        return importlib.import_module(name)
     except ImportError:
-        grad = numpy = None
-    cases: list[tuple[str, Callable[..., Any], Any, Callable[[], Any]]] = [
-        (f"{f.__name__}, one number", f, 1.5, lambda f=f: derivative(f, 1.5))
-        for f in (programs.polynomial, programs.chain, programs.newton)
-    ]
-    many = [1.0 + n / 10 for n in range(10)]
-    cases.append(("rosenbrock, ten numbers", programs.rosenbrock, many, lambda: gradient(programs.rosenbrock, many)))
-    for name, f, point, by_autodiff in cases:
-        row = [least(lambda f=f, point=point: [f(point) for _ in range(20)], times) / 20, _each(by_autodiff, times)]
-        if grad is not None:
-            theirs = grad(lambda x, f=f: f(x, numpy))
-            row.append(_each(lambda theirs=theirs, point=point: theirs(point), times))
-        shown = [f"{seconds * 1e6:.0f} µs" for seconds in row]
-        yield name, *shown, *([f"{row[1] / row[2]:.2f}"] if len(row) > 2 else ["autograd is not installed", ""])
+        return None
 
 
-def _each(work: Callable[[], Any], times: int) -> float:
-    work()
-    return least(lambda: [work() for _ in range(20)], times) / 20
+def _is_possible(work: Callable[[], Any]) -> bool:
+    """Whether a peer can differentiate a function: calls of `math` with its numbers raise a `TypeError`."""
+    try:
+        work()
+    except Exception:
+        return False
+    return True
+
+
+_EACH: Final = 0.02
+"""Seconds that a way runs in each turn, at least."""
+
+
+def _in_turns(ways: list[Callable[[], Any] | None], times: int) -> list[float | None]:
+    """The seconds of a call of each way: the least of some turns, which the ways take one after the other."""
+    counts, found = [1] * len(ways), [float("inf")] * len(ways)
+    for number, work in enumerate(ways):
+        if work is not None:
+            work()
+            counts[number] = max(1, int(_EACH / max(least(work, 3), 1e-7)))
+    for _ in range(times):
+        for number, work in enumerate(ways):
+            if work is not None:
+                found[number] = min(found[number], least(lambda w=work, n=counts[number]: [w() for _ in range(n)], 1))
+    return [None if work is None else one / count for work, one, count in zip(ways, found, counts, strict=True)]
 
 
 def measure(quick: bool) -> dict[str, list[Row]]:
@@ -104,7 +139,7 @@ def measure(quick: bool) -> dict[str, list[Row]]:
 
 _HEADS = {
     "nothing": ("workload", "hooks", "hooks, tagging", "tagging alone", "second / first", "third / first"),
-    "derivatives": ("function", "its value", "autodiff", "autograd", "autodiff / autograd"),
+    "derivatives": ("function", "its value", "autodiff", "autograd", "JAX", "to autograd", "to JAX"),
 }
 
 

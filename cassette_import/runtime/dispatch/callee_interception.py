@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
+from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, PROPERTIES, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
@@ -107,10 +107,14 @@ def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[
     if plan.targets and plan.is_call:
         targets = {**HIGHER_ORDER.by_id, **targets}
 
+    propagate = None if plan.propagation is None or plan.overloads_everything else plan.propagation.propagate
+
     @hidden
     def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
         activation = ACTIVE.get()
         function, *leading = split(callee)
+        if propagate is not None and id(function) not in targets and not (PROPERTIES and function is getattr):
+            return propagate(activation, callee, function, tuple(leading), arguments, keywords)
         return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
 
     @hidden
@@ -137,6 +141,9 @@ def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[
         kind = type(callee)
         if kind is FunctionType:
             if id(callee) not in targets:
+                return Callee(call_function, callee)
+        elif kind is type:
+            if id(callee) not in targets and id(callee) not in FRAME_READERS:
                 return Callee(call_function, callee)
         elif kind is MethodType and type(callee.__func__) is FunctionType and id(callee.__func__) not in targets:
             return Callee(call_function, callee)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.records import Record
+from cassette_import.runtime.dispatch import accelerator
 from cassette_import.runtime.dispatch.event_plan import EventPlan, SoleOverload
 from cassette_import.runtime.state import ACTIVE, hook_activation
 
@@ -129,7 +130,7 @@ def _by_sole_overload(
     handler, level = sole.handler, sole.level
     fewest, most = handler.required, sys.maxsize if handler.has_rest else len(handler.types)
     overload, run_overload = handler.call, plan.propagation.call_overload
-    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+    get, put = ACTIVE.get, ACTIVE.set
 
     @hidden
     def event(*arguments: Any, **keywords: Any) -> Any:
@@ -138,11 +139,11 @@ def _by_sole_overload(
         activation = get()
         if level >= len(activation.contexts):  # the activation was left while this function runs
             return general(*arguments, **keywords)
-        known = activation.hook_activations
-        token = put(known[level] if known and level in known else hook_activation(activation, level))
+        suspend, resume = accelerator.DISPATCH.suspending
+        token = suspend(activation, level) if suspend else put(hook_activation(activation, level))
         try:
             return run_overload(overload, activation.contexts[level], function, arguments, keywords)
         finally:
-            reset(token)
+            resume(token)
 
     return event

@@ -47,16 +47,25 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
     return _iterator_of_events(_intercept(iter)(iterable), spec)
 
 
+_WITHOUT_CURSOR: Final = frozenset(map(id, (list, tuple, range)))
+"""Types, by identity: where an iterator stands says which metadata its items have."""
+
+
 @hidden
 def loop_here(iterable: Any) -> Any:
     """The same where only tags make a step an event, in a body that no other context can resume.
 
     If nothing is tagged when the loop begins, and its steps run only code of the interpreter, they need no events: no
-    cursor goes along with its iterator. What is left for later steps is `item_here`.
+    cursor goes along with its iterator. What is left for later steps is `item_here`. Iterators over lists, tuples and
+    ranges never have a cursor.
     """
     activation = ACTIVE.get()
     variant = activation.variant
-    if variant is not None and variant.tagging and not FLAGS[METADATA_EXISTS]:
+    if (
+        variant is not None
+        and variant.tagging
+        and (not FLAGS[METADATA_EXISTS] or id(type(iterable)) in _WITHOUT_CURSOR)
+    ):
         runner = variant.runners[_ITERATION]
         if not (runner.prehooks or runner.posthooks) and runner.only_propagates:
             found = runner.propagation.plain_iterator(iterable)

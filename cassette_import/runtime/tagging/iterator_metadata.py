@@ -182,8 +182,15 @@ def item_of_plain_iterator(value: Any, iterator: Any) -> Any:
     store = store_of(ACTIVE.get())
     if store is None:
         return value
-    metas = metas_of_taken(store, iterator, value) if store.items.entries else None
-    return store.recognised.wrapped(value) if metas is None else Tagged(value, metas)
+    metas = None
+    if store.items.entries and type(iterator) is not _RANGE_ITERATOR:
+        metas = metas_of_taken(store, iterator, value)
+    if metas is None:
+        return store.recognised.wrapped(value) if store.recognised.slots else value
+    return Tagged(value, metas)
+
+
+_RANGE_ITERATOR: Final = type(iter(range(0)))
 
 
 @hidden

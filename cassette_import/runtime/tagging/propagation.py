@@ -185,9 +185,9 @@ PROPAGATE.append(propagate)
 
 @hidden
 def call_function(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Make a call that no overload takes: of a Python function, or of a bound method of one."""
-    function = callee if type(callee) is FunctionType else callee.__func__
-    if not FLAGS[METADATA_EXISTS] and id(function) not in RULED_ALWAYS:
+    """Make a call that no overload takes: of a Python function, of a bound method of one, or of a class."""
+    function = callee.__func__ if type(callee) is MethodType else callee
+    if not (FLAGS[METADATA_EXISTS] or id(function) in RULED_ALWAYS or id(type(function)) in TYPES_RULED_WHILE_TAGGED):
         value = callee(*arguments, **keywords)
         return rewrapped_result(function, value) if FLAGS[METADATA_EXISTS] else value
     activation = ACTIVE.get()

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections import deque
 from collections.abc import Callable
 from types import (
     BuiltinMethodType,
     FunctionType,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodWrapperType,
     ModuleType,
 )
@@ -115,18 +117,8 @@ _FOUND_IN_CLASS: Final = frozenset(map(id, (FunctionType, int, float, str, bool,
 """Types of what a class has under the name of an attribute, with which a load runs no code of the program."""
 
 
-@hidden
-def _loads_plainly(kind: Any, name: str) -> bool:
-    """Whether the load of an attribute runs no code of the program, for an instance of a Python class."""
-    if type(kind) is not type or kind.__getattribute__ is not _GETATTRIBUTE or kind.__flags__ & IMMUTABLE:
-        return False
-    for base in kind.__mro__:
-        if base is object:  # it has special names alone
-            break
-        found = base.__dict__.get(name, _MISSING)
-        if found is not _MISSING:
-            return id(type(found)) in _FOUND_IN_CLASS
-    return kind is not Tagged and getattr(kind, "__getattr__", _MISSING) is _MISSING
+_BUILTIN: Final = frozenset(map(id, (list, tuple, dict, set, frozenset, deque, str, bytes)))
+"""Types whose methods a load binds to the object itself."""
 
 
 @hidden
@@ -151,6 +143,7 @@ def _is_plain_entry(entry: Any, owner: Any, kind: Any) -> bool:
 
 @_quick(getattr)
 def _load_attribute(general: Event) -> Event:
+    # All is in one function, because each further function costs a frame per load.
     @hidden
     def load_attribute(owner: Any, name: Any) -> Any:
         kind, tags = type(owner), _get().tags
@@ -163,9 +156,17 @@ def _load_attribute(general: Event) -> Event:
             if id(owner) in entries or name not in owner.__dict__:
                 return general(owner, name)
             value = getattr(owner, name)
-        else:
-            if not _loads_plainly(kind, name) or (store.items.entries and issubclass(kind, tuple)):
-                return general(owner, name)
+        elif type(kind) is type and kind.__getattribute__ is _GETATTRIBUTE and not kind.__flags__ & IMMUTABLE:
+            for base in kind.__mro__:
+                if base is object:  # it has special names alone
+                    if getattr(kind, "__getattr__", _MISSING) is not _MISSING:
+                        return general(owner, name)
+                    break
+                found = base.__dict__.get(name, _MISSING)
+                if found is not _MISSING:
+                    if id(type(found)) not in _FOUND_IN_CLASS:
+                        return general(owner, name)
+                    break
             if entries:
                 for base in kind.__mro__:
                     if id(base) in entries:
@@ -182,7 +183,15 @@ def _load_attribute(general: Event) -> Event:
                         if LOCAL.held:
                             drop_latest_unused()
                         return _wrapped(slot)
+            if store.items.entries and issubclass(kind, tuple):
+                return general(owner, name)
             value = getattr(owner, name)
+        elif id(kind) in _BUILTIN:
+            if type(kind.__dict__.get(name)) is not MethodDescriptorType or id(kind) in store.recognised.types:
+                return general(owner, name)
+            return getattr(owner, name)
+        else:
+            return general(owner, name)
         if slots and _may_be_recognised(slots, value):
             return general(owner, name)
         if LOCAL.held:
@@ -211,10 +220,13 @@ def _store_attribute(general: Event) -> Event:
                 store.store_part(store.attributes, owner, name, value)
             else:
                 entry.slots[name] = bare, metas
-        elif id(owner) in store.attributes.entries:
-            return general(owner, name, value)
         else:
+            entry = store.attributes.entries.get(id(owner))
+            if entry is not None and not _is_plain_entry(entry, owner, kind):
+                return general(owner, name, value)
             setattr(owner, name, value)
+            if entry is not None:
+                entry.slots.pop(name, None)
         if LOCAL.held:
             drop_latest_unused()
         return None
@@ -254,6 +266,47 @@ def quick_item(general: Event) -> Event:
         return general(owner, key)
 
     return load_item
+
+
+# ---- displays
+
+
+def _quick_display(kind: Any) -> QuickRule:
+    def make(general: Event) -> Event:
+        @hidden
+        def build(*items: Any) -> Any:
+            if Tagged not in map(type, items):
+                return kind(items)
+            tags = _get().tags
+            tag = tags[-1] if tags else None
+            if tag is None:
+                return general(*items)
+            if LOCAL.held:
+                drop_latest_unused()
+            store = tag.store
+            recognised = store.recognised if store.recognised.types else None
+            made, slots = [], {}
+            for number, item in enumerate(items):
+                if type(item) is Tagged:
+                    value, metas = item._tagged_value, item._tagged_metas
+                    if recognised is not None:
+                        recognised.note(value, metas)
+                    slots[number] = value, metas
+                    made.append(value)
+                else:
+                    made.append(item)
+            result = made if kind is list else tuple(made)
+            entry = store.items.make(result)
+            entry.slots, entry.size = slots, len(made)
+            return result
+
+        return build
+
+    return make
+
+
+QUICK_RULES[id(primitives.build_list)] = _quick_display(list)
+QUICK_RULES[id(primitives.build_tuple)] = _quick_display(tuple)
 
 
 # ---- comparisons

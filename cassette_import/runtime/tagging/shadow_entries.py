@@ -50,6 +50,10 @@ _ALONE: Final = _references(Entry([], True))
 """The reference count of an object that only its entry holds."""
 
 
+_PINNED: Final = frozenset(map(id, (list, tuple, dict)))
+"""Types whose objects cannot be referred to weakly; for others this is tried."""
+
+
 class ShadowTable:
     """Entries by the identity of their objects."""
 
@@ -74,10 +78,14 @@ class ShadowTable:
             return entry
         key, entries = id(item), self.entries
         try:
-            entry = Entry(weakref.ref(item, lambda _: entries.pop(key, None)), pinned=False)
+            reference = None if id(type(item)) in _PINNED else weakref.ref(item, lambda _: entries.pop(key, None))
         except TypeError:
+            reference = None
+        if reference is None:
             entry = Entry(item, pinned=True)
             _hold(self, key)
+        else:
+            entry = Entry(reference, pinned=False)
         if len(entries) >= self._sweep_at:
             self.drop_unused()
         entries[key] = entry
