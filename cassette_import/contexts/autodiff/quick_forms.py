@@ -23,7 +23,7 @@ from cassette_import.contexts.common.own_operators import NUMBERS
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.live_metadata import METADATA, refresh_sometimes
+from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.wrappers import Tagged
 
 __all__ = ["quick_derivative"]
@@ -188,13 +188,12 @@ def _concerns_others(arrays: tuple[type, ...], *operands: Any) -> bool:
     return found
 
 
-_MISSING: Final = object()
-_NAMESPACE: Final = {
-    "__name__": __name__, "Tagged": Tagged, "METADATA": METADATA, "Node": Node, "new": object.__new__,
-    "get": ACTIVE.get, "refresh_sometimes": refresh_sometimes, "missing": _MISSING, "concerns_others": _concerns_others,
+_NAMESPACE: Final[dict[str, Any]] = {
+    "__name__": __name__, "Tagged": Tagged, "TOKEN": token_of_module(), "Node": Node, "new": object.__new__,
+    "get": ACTIVE.get, "refresh_sometimes": refresh_sometimes, "missing": object(), "concerns_others": _concerns_others,
 }  # fmt: skip
 _WRAPPED: Final = (
-    "result = new(Tagged); result._tagged_token = METADATA; result._tagged_value = v; "
+    "result = new(Tagged); result._tagged_token = TOKEN; result._tagged_value = v; "
     "result._tagged_metas = {own: made}; return result"
 )
 
@@ -227,8 +226,7 @@ def _compiled(
         wrapped=_WRAPPED,
         refresh="refresh_sometimes()",
     )
-    namespace: dict[str, Any] = dict(_NAMESPACE)
-    exec(compile(source, __file__, "exec"), namespace)
-    make = namespace["make"]
+    exec(compile(source, __file__, "exec"), _NAMESPACE)
+    make = _NAMESPACE.pop("make")
     (code,) = (const for const in make.__code__.co_consts if isinstance(const, CodeType))
     return make, hide(code)

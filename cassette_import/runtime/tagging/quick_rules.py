@@ -32,7 +32,7 @@ from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.defaults import DEFAULTS
 from cassette_import.runtime.tagging.fast_path import SIMPLE
-from cassette_import.runtime.tagging.live_metadata import METADATA, WATCHED_NAMES, refresh_sometimes
+from cassette_import.runtime.tagging.live_metadata import WATCHED_NAMES, refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -48,6 +48,7 @@ QUICK_RULES: Final[dict[int, QuickRule]] = {}
 _MISSING: Final[Any] = object()
 _get: Final = ACTIVE.get
 _new: Final = object.__new__
+_TOKEN: Final = token_of_module()
 
 
 def _quick(*functions: Any) -> Callable[[QuickRule], QuickRule]:
@@ -73,7 +74,7 @@ def _may_be_recognised(slots: dict[int, Any], value: Any) -> bool:
 def _wrapped(slot: tuple[Any, Any]) -> Tagged:
     """The wrapper of a part, made without `__init__`: there is metadata, since the store has an entry."""
     made = _new(Tagged)
-    made._tagged_token = METADATA
+    made._tagged_token = _TOKEN
     made._tagged_value, made._tagged_metas = slot
     return made
 

@@ -1,6 +1,7 @@
 """Quick rules of frequent primitives: they move the metadata that the rules move, with the results of plain Python."""
 
 import collections
+import gc
 import operator
 import sys
 import types
@@ -9,6 +10,9 @@ import weakref
 import pytest
 
 from cassette_import import NO_METADATA, Context, metadata, overdub, tag
+from cassette_import.contexts.autodiff import derivative
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.quick_rules import QUICK_RULES
 
 THIS_MODULE = sys.modules[__name__]
@@ -321,3 +325,13 @@ def test_lists_that_only_the_store_holds_are_freed():
 def test_the_usual_primitives_have_quick_rules():
     for function in (getattr, setattr, operator.getitem, operator.lt, operator.add, operator.neg):
         assert id(function) in QUICK_RULES
+
+
+def test_code_is_plain_again_after_quick_rules_and_quick_forms_have_run():
+    def program(value):
+        return Plain(value).value * 2.0 + [value][0]
+
+    assert derivative(program, 1.5) == 3.0
+    gc.collect()
+    with contexts()[0]():
+        assert not FLAGS[METADATA_EXISTS]
