@@ -32,7 +32,7 @@ from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.defaults import DEFAULTS
 from cassette_import.runtime.tagging.fast_path import SIMPLE
-from cassette_import.runtime.tagging.live_metadata import WATCHED_NAMES, refresh_sometimes, token_of_module
+from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -142,6 +142,13 @@ def _is_plain_entry(entry: Any, owner: Any, kind: Any) -> bool:
     return is_own and entry.extra is None and CONTENTS not in entry.slots and not issubclass(kind, SEQUENCES)
 
 
+@hidden
+def _is_watched(tags: Any, name: str) -> bool:
+    """Whether a context watches an attribute. Each one is asked at each load, since it may learn of modules by that."""
+    asked = [name in tag.watched for tag in tags if tag is not None and tag.watched is not None]
+    return True in asked
+
+
 @_quick(getattr)
 def _load_attribute(general: Event) -> Event:
     # All is in one function, because each further function costs a frame per load.
@@ -149,7 +156,9 @@ def _load_attribute(general: Event) -> Event:
     def load_attribute(owner: Any, name: Any) -> Any:
         kind, tags = type(owner), _get().tags
         tag = tags[-1] if tags else None
-        if tag is None or type(name) is not str or name[:2] == "__" or name in WATCHED_NAMES or DEFAULTS:
+        if tag is None or type(name) is not str or name[:2] == "__" or DEFAULTS:
+            return general(owner, name)
+        if (tag.watched is not None or len(tags) > 1) and _is_watched(tags, name):
             return general(owner, name)
         store = tag.store
         entries, slots = store.attributes.entries, store.recognised.slots
