@@ -72,7 +72,7 @@ def attributes_of(owner: Any) -> dict[str, Any]:
 @hidden
 def namespace_in_use(owner: Any) -> dict[str, Any] | None:
     """The `__dict__` of an object, if something else than the object refers to it."""
-    if is_a(owner, ModuleType) or (_IS_SHOWN and not any(type(held) is dict for held in gc.get_referents(owner))):
+    if is_a(owner, ModuleType) or (_IS_SHOWN and id(dict) not in map(id, map(type, gc.get_referents(owner)))):
         return None
     namespace = attributes_of(owner)
     return namespace if getrefcount(namespace) > _REFERENCES_OF_OWNER else None

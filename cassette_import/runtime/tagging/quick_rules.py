@@ -29,7 +29,7 @@ from cassette_import.interpreter.namespaces import IMMUTABLE
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, namespace_in_use
 from cassette_import.runtime.tagging.defaults import DEFAULTS
 from cassette_import.runtime.tagging.fast_path import SIMPLE
 from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
@@ -226,7 +226,9 @@ def _store_attribute(general: Event) -> Event:
                 store.recognised.note(bare, metas)
             setattr(owner, name, bare)
             entry = store.attributes.entries.get(id(owner))
-            if entry is None or not _is_plain_entry(entry, owner, kind):
+            if entry is None and not issubclass(kind, SEQUENCES) and namespace_in_use(owner) is None:
+                store.attributes.make(owner).slots[name] = bare, metas
+            elif entry is None or not _is_plain_entry(entry, owner, kind):
                 store.store_part(store.attributes, owner, name, value)
             else:
                 entry.slots[name] = bare, metas

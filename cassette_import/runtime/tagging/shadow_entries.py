@@ -14,6 +14,8 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata, start_counting
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -39,7 +41,8 @@ class Entry:
         self.slots: dict[Any, tuple[Any, Metas]] = {}
         self.size = 0
         self.extra: Any = None
-        note_metadata()
+        if not FLAGS[METADATA_EXISTS]:
+            note_metadata()
 
 
 def _references(entry: Entry) -> int:
@@ -73,10 +76,9 @@ class ShadowTable:
 
     def make(self, item: Any) -> Entry:
         """The entry of an object; a new one if it has none."""
-        entry = self.of(item)
-        if entry is not None:
-            return entry
         key, entries = id(item), self.entries
+        if key in entries and (entry := self.of(item)) is not None:
+            return entry
         try:
             reference = None if id(type(item)) in _PINNED else weakref.ref(item, lambda _: entries.pop(key, None))
         except TypeError:
