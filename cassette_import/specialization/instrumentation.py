@@ -87,6 +87,8 @@ class Instrumentation:
         """Assign its compiled body to a function, if that has branches for all variants; else a trampoline."""
         if unit is None or unit.reason is not None:
             return
+        if len(function.__closure__ or ()) != len(function.__code__.co_freevars):
+            return  # the garbage collector has cleared it, so nothing can call it
         unit.add_function(function)
         if function.__code__ is unit.trampoline:
             return  # it may be there for another variant, which the compiled body does not have

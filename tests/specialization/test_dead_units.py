@@ -167,3 +167,16 @@ def test_a_process_that_runs_thousands_of_modules_keeps_few(load):
     gc.collect()
     sweep()
     assert sum(code() is not None for code in kept) < 50
+
+
+def test_a_function_that_the_collector_has_cleared_is_left_alone(load):
+    """It may be found while the collector clears the functions of a cycle, and has no variables any more."""
+    ctypes = pytest.importorskip("ctypes", reason="this Python has no ctypes")
+    module = load("module_that_goes_cleared")
+    made = module.called(2)
+    place_of_clear = id(type(made)) + 24 * ctypes.sizeof(ctypes.c_void_p)
+    clear = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(ctypes.c_void_p.from_address(place_of_clear).value)
+    clear(made)
+    assert made.__closure__ is None
+    assert made.__code__.co_freevars == ("x",)
+    assert overdub(Counting(), module.called, 1)(2) == 3

@@ -82,6 +82,17 @@ def _is_tiny(number: Any) -> Any:
     return (bits & 0x7FF0_0000_0000_0000 == 0) & (bits & 0xF_FFFF_FFFF_FFFF != 0)
 
 
+def _sum(jnp: Any, numbers: Sequence[Any]) -> Any:
+    """The sum of floats as `sum` computes it: with what the additions have lost."""
+    total = lost = jnp.asarray(0.0)
+    for number in numbers:
+        after = total + number
+        is_larger = jnp.fabs(total) >= jnp.fabs(number)
+        lost += jnp.where(is_larger, (total - after) + number, (number - after) + total)
+        total = after
+    return jnp.where((lost != 0.0) & jnp.isfinite(lost), total + lost, total)
+
+
 def _conversions(jnp: Any) -> dict[str, Callable[..., Any]]:
     """Conversions, and tests whether numbers fit."""
 
@@ -105,6 +116,7 @@ def _conversions(jnp: Any) -> dict[str, Callable[..., Any]]:
         "_within": lambda index, length: jnp.where(
             (index < -length) | (index >= length), 0, jnp.where(index < 0, index + length, index)
         ),
+        "_sum": lambda numbers: _sum(jnp, numbers),
         "_not_finite": lambda number: jnp.logical_not(jnp.isfinite(number)),
     }
 

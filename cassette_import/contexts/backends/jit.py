@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -104,7 +104,7 @@ class Jitted:
     def _begin(self, backend: _Backend) -> None:
         """Make the first kernel: of the flow, or else of the path that was traced."""
         try:
-            self._explorer = Explorer(self.program, lambda flow: _small(backend.flow(flow)))
+            self._explorer = Explorer(self.program, lambda flow: self._small(backend.flow(flow)))
         except NotRepresentable:
             self._begin_paths(backend)
         else:
@@ -113,7 +113,10 @@ class Jitted:
     def _begin_paths(self, backend: _Backend) -> None:
         self._explorer = None
         self._seen = self.program.paths
-        self._use(_small(backend.paths(self.program.traces)), list(self.program.traces))
+        self._use(self._small(backend.paths(self.program.traces)), list(self.program.traces))
+
+    def _small(self, kernel: _AnyKernel) -> _AnyKernel:
+        return _small(kernel, self.program.traces[0])
 
     def _explored(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
         """Add points to the flow; returns whether the kernel is another one now."""
@@ -303,7 +306,7 @@ class Jitted:
                     pass  # Python computes this path
 
     def _compile(self, traces: list[Trace]) -> None:
-        self._use(_small(_COMPILERS[self.backend].paths(traces)), traces)
+        self._use(self._small(_COMPILERS[self.backend].paths(traces)), traces)
 
     def _use(self, kernel: Kernel, traces: Sequence[Trace] = ()) -> None:
         """Compile a kernel as soon as it is worthwhile."""
@@ -314,11 +317,14 @@ class Jitted:
         return f"<Jitted by {self.backend} with {self.paths} paths>"
 
 
-def _small(kernel: _AnyKernel) -> _AnyKernel:
-    """The kernel, unless compiling it would take minutes."""
+def _small(kernel: _AnyKernel, trace: Trace) -> _AnyKernel:
+    """The kernel of a function, unless compiling it would take minutes."""
     if kernel.steps > _MOST_STEPS:
+        counts = Counter(step.site for step in trace.steps if isinstance(step, Node) and step.site is not None)
+        ((site, count),) = counts.most_common(1)
         raise NotRepresentable(
-            f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled\n"
+            f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled; "
+            f"{count} of them at {site}: {site.source}\n"
             "Compile the functions that its loops call"
         )
     return kernel

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -117,6 +118,17 @@ def _within(index, length):
     if index < -length or index >= length:
         return 0
     return index + length if index < 0 else index
+
+
+def _sum(numbers):
+    """The sum of floats as `sum` computes it: with what the additions have lost."""
+    total = 0.0
+    lost = 0.0
+    for number in numbers:
+        after = total + number
+        lost += (total - after) + number if math.fabs(total) >= math.fabs(number) else (number - after) + total
+        total = after
+    return total + lost if lost != 0.0 and -math.inf < lost < math.inf else total
 
 
 def _fmod(x, y):
@@ -233,7 +245,7 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
         return _item(node, known)
     make = _OPERATIONS.get(node.function)
     parts: Sequence[Template] = node.operands
-    if len(parts) == 1 and isinstance(parts[0], Built) and node.function in (min, max):
+    if len(parts) == 1 and isinstance(parts[0], Built) and node.function in (min, max, sum):
         parts = parts[0].parts
     if make is None or node.keywords:
         raise refused(node, f"the call of {node.label}")
@@ -334,6 +346,15 @@ def _bits(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
     return make
 
 
+def _total(node: Node, operands: list[Operand]) -> _Made | None:
+    """`sum` of a list of floats; up to Python 3.11, it adds them one after the other."""
+    if {one.kind for one in operands} != {float}:
+        return None
+    if sys.version_info >= (3, 12):
+        return f"_sum(({''.join(f'{one.text}, ' for one in operands)}))", None
+    return f"({' + '.join(['0.0', *(one.text for one in operands)])})", None
+
+
 def _sign(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
     def make(node: Node, operands: list[Operand]) -> _Made | None:
         one = operands[0]
@@ -411,7 +432,7 @@ _OPERATIONS: Final[dict[Any, Callable[[Node, list[Operand]], _Made | None]]] = {
     operator.not_: _not, operator.truth: _truth, bool: _truth, float: _to_float,
     int: _rounded(""), math.trunc: _rounded(""), round: _rounded("_nearest"),
     math.floor: _rounded("math.floor"), math.ceil: _rounded("math.ceil"),
-    min: _extreme("_least"), max: _extreme("_greatest"),
+    sum: _total, min: _extreme("_least"), max: _extreme("_greatest"),
     math.remainder: _float_function("_remainder", 2), math.fmod: _float_function("_fmod", 2),
     math.isnan: _asked("isnan"), math.isinf: _asked("isinf"), math.isfinite: _asked("isfinite"),
 }  # fmt: skip

@@ -174,11 +174,12 @@ class _Writer:
                 before, paths = paths, self._branch(paths, number, step, indent, known)
                 if len(paths) < len(before):
                     loops = self._loops(paths, number + 1, known)
-            elif step.number not in known and paths[0].of(step) == step.number:
+            elif step.number not in known and paths[0].of(step) not in known:  # an equal one may be within a loop
                 if step.site is not None and step.site.function != shown:
                     shown = step.site.function
                     self._line(indent, f"# {step.site.module}.{shown}")
                 self._statement(paths, step, indent, known)
+                known.setdefault(paths[0].of(step), known[step.number])
             else:
                 known[step.number] = known[paths[0].of(step)]
         check_result(paths[0].trace.result)
@@ -283,7 +284,7 @@ class _Writer:
 
     def _statement(self, paths: Sequence[_Path], node: Node, indent: int, known: dict[int, str]) -> None:
         text = self._call(node, known)
-        uses = max(path.uses[node.number] for path in paths)
+        uses = max(path.uses[path.of(node)] for path in paths)
         name = _assigned_name(node.site)
         if not uses:
             if not (node.fixed and keeps_types(node.function) and node.function not in _MAY_RAISE):

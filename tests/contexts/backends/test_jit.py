@@ -174,12 +174,39 @@ def test_known_arguments_are_compiled_away(backend):
 
 def test_what_has_no_machine_code_is_refused_with_its_line():
     compiler("numba")
-    with pytest.raises(NotRepresentable, match=r"the call of sum, at .*test_jit\.py:\d+"):
-        jit(lambda x: sum([x, x]), 1.0)
+    with pytest.raises(NotRepresentable, match=r"the call of math\.fsum, at .*test_jit\.py:\d+"):
+        jit(lambda x: math.fsum([x, x]), 1.0)
     with pytest.raises(NotRepresentable, match=r"the argument name, of the type str"):
         jit(lambda name: name + "!", "tea")
     with pytest.raises(NotRepresentable, match=r"pow of int, .*test_jit\.py:\d+"):
         jit(lambda n: n**3, 2)
+
+
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_sums_of_floats_have_the_bits_of_python(backend):
+    def sums(x, y):
+        return sum([x, y, 1.0, x * y]), sum(one * x for one in (1e16, 1.0, -1e16, y)), sum([x, -x, y])
+
+    compiled = jit(sums, 1.0, 2.0, backend=compiler(backend))
+    numbers = random.Random(1)
+    given = [tuple(numbers.uniform(-1, 1) * 10 ** numbers.randint(-10, 16) for _ in "xy") for _ in range(200)]
+    for point in [*given, (0.0, -0.0), (-0.0, -0.0), (math.inf, 1.0), (math.inf, -math.inf), (math.nan, 1.0)]:
+        assert repr(compiled(*point)) == repr(sums(*point))
+    assert compiled.in_python == 0
+
+
+def test_a_program_of_too_many_operations_is_refused_with_the_line_that_has_most():
+    compiler("numba")
+
+    def grid(x):
+        total = 0.0
+        for row in [[float(i * j) for j in range(70)] for i in range(70)]:
+            for item in row:
+                total += x * item if type(item) is float else 0.0
+        return [total, *(x + k for k in range(3000))][0]
+
+    with pytest.raises(NotRepresentable, match=r"of them at .*test_jit\.py:\d+ in .*grid: (x|total)"):
+        jit(grid, 1.0)
 
 
 def test_the_backend_has_to_be_known():

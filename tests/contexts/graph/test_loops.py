@@ -1,6 +1,7 @@
 """Long loops stay loops in a residual program, and compute what they compute unrolled."""
 
 import ast
+import math
 import operator
 import random
 
@@ -151,3 +152,15 @@ def test_random_machines_have_the_same_results_as_their_programs():
         for values in ((1.0, 0.5), (0.25, 4.0), (-1.5, 0.0)):
             assert repr(found(*values)) == repr(machine(*given, *values))
     assert rolled > 20
+
+
+def test_what_the_last_round_has_computed_may_be_used_after_the_loop():
+    def program(x):
+        total = 0.0
+        for k in range(20):
+            total = total * 0.5 + math.cos((x + k) * 3.0)
+        return total + 2.0 * math.cos((x + 19) * 3.0)
+
+    found = residual(program, unknown("x", 2.0))
+    assert "for " in found.source
+    assert [found(x) for x in (2.0, -1.5, 0.1)] == [program(x) for x in (2.0, -1.5, 0.1)]

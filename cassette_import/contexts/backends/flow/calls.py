@@ -26,6 +26,7 @@ _SEEN: Final = frozenset({*_LISTS, Stale})
 _GROWING: Final = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "popitem", "add", "discard"})
 _CHANGING: Final = frozenset({"sort", "reverse", "update", "setdefault", "__setitem__", "__delitem__"})
 _DEEP: Final = 4
+_FOLDS: Final = (sum, min, max)
 
 
 def contains_symbol(value: Any, depth: int = _DEEP) -> bool:
@@ -61,6 +62,8 @@ class Calls(ConvertedCode):
             made: Any = self.run.made(object.__new__(f))
             made.__init__(*arguments, **keywords)
             return made
+        if any(f is one for one in _FOLDS) and len(arguments) == 1 and hasattr(type(arguments[0]), "__next__"):
+            arguments = (list(arguments[0]),)
         inside = any(type(one) is Symbol for one in (*arguments, *keywords.values()))
         rule = _RULES.get(f) if f.__hash__ is not None and not isinstance(f, MethodType) else None
         if rule is not None and (inside or contains_symbol(arguments)):
@@ -197,8 +200,10 @@ def _divmod(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
 def _sum(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     items = list(arguments[0])
     kinds = {one.node.type if type(one) is Symbol else type(one) for one in items}
+    if kinds == {float} and len(arguments) == 1 and not keywords:
+        return context.run.operation(f, items)
     if kinds != {int} or len(arguments) > 1 or keywords:
-        raise context.run.refuse("sum of floats, which Python adds with more digits")
+        raise context.run.refuse("sum of other values than numbers of one type")
     return functools.reduce(operator.add, items)
 
 
