@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from types import CellType, CodeType, FunctionType
+from typing import Any
 
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import CachedModule
@@ -26,6 +27,7 @@ class Unit:
     __slots__ = (
         "_functions",
         "code",
+        "entered_globals",
         "misses",
         "outer",
         "plain",
@@ -54,6 +56,8 @@ class Unit:
         self.reason: str | None = None
         """Why the unit is left alone; None if it is not."""
         self._functions: dict[int, weakref.ref[FunctionType]] = {}  # by identity: a closure may have thousands
+        self.entered_globals: dict[str, Any] | None = None
+        """The globals of the function that is being entered, which need not be among the known ones."""
         self.misses = 0
         """How often the function that was called was not found by its name."""
         self.plain_entries = 0
@@ -89,7 +93,7 @@ class Unit:
         if functions:
             return functions[0]
         cells = tuple(CellType() for _ in self.plain.co_freevars)
-        return FunctionType(self.plain, {}, self.plain.co_name, None, cells)
+        return FunctionType(self.plain, self.entered_globals or {}, self.plain.co_name, None, cells)
 
 
 class FileRecord:

@@ -78,7 +78,12 @@ class Specialiser:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             with self._index.lock:
                 unit = self._entered_unit(unit, environment)
-                return self._switch(unit, self._code_for(unit, activation), environment)
+                unit.entered_globals = environment.__globals__
+                try:
+                    code = self._code_for(unit, activation)
+                finally:
+                    unit.entered_globals = None
+                return self._switch(unit, code, environment)
         finally:
             if listeners:  # finding the live functions is specialising as well
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))

@@ -9,6 +9,8 @@ import pytest
 from cassette_import.contexts.parallel.cluster import local_processes
 
 TARGETS = """
+import decimal
+import enum
 import time
 
 def load(number):
@@ -67,6 +69,16 @@ def different(number, process):
 
 def total(numbers):
     return sum(numbers)
+
+class Size(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+def size_like(size, others=()):
+    return [size, decimal.Decimal(1)]
+
+def doubled(array):
+    return array * 2
 """
 
 _numbers = itertools.count()

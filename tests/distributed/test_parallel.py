@@ -203,6 +203,23 @@ def test_functions_that_return_an_argument_are_refused(work, client, program):
         overdub(context, module.main)
 
 
+def test_results_may_share_what_nobody_can_change_with_arguments(work, client, program):
+    """Members of enumerations here; in the next test, data types of arrays."""
+    context = Parallel({work.size_like}, client=client)
+    module = program("def main():\n    return [work.size_like(work.Size.LARGE, [1]) for n in range(2)]")
+    assert overdub(context, module.main) == module.main()
+    assert context.statistics()["parallel_work.size_like"] == {"tasks": 2, "here": {}}
+
+
+def test_arrays_in_and_out_have_one_data_type(work, client, program):
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    context = Parallel({work.doubled}, client=client)
+    module = program("def main(array):\n    return [work.doubled(array) for n in range(2)]")
+    found = overdub(context, module.main, numpy.arange(3))
+    assert [one.tolist() for one in found] == [[0, 2, 4]] * 2
+    assert context.statistics()["parallel_work.doubled"] == {"tasks": 2, "here": {}}
+
+
 def test_a_result_that_cannot_be_pickled_is_made_in_this_process(work, client, program):
     context = Parallel({work.function_of}, client=client)
     module = program("def main():\n    return [work.function_of(n) for n in range(2)]")
@@ -288,7 +305,9 @@ def test_a_script_runs_on_workers_of_its_own(folder, work, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from parallel_work import noisy as call\n"
-        "rows = [call(n) for n in range(4)]\n"
+        "def first(count):\n"
+        "    return [call(n) for n in range(count)]\n"
+        "rows = first(2) + [call(n) for n in (2, 3)]\n"
         "last = call(7)\n"
         "print(rows, last)\n"
     )

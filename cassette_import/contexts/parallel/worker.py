@@ -6,12 +6,17 @@ a copy. Both are found and said in the outcome. Knows pickle; must not know cont
 
 from __future__ import annotations
 
+import datetime
 import io
 import pickle
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final
+from uuid import UUID
 
 from cassette_import.contexts.parallel.task_output import Captured, Noted
 from cassette_import.contexts.parallel.tracebacks import Entry, described
@@ -19,6 +24,9 @@ from cassette_import.contexts.parallel.tracebacks import Entry, described
 __all__ = ["Dependency", "Outcome", "execute"]
 
 _ATOMS: Final = frozenset({str, int, float, bool, bytes, complex, type(None), type(Ellipsis), range})
+
+_IMMUTABLE: Final = (frozenset, datetime.date, datetime.time, datetime.timedelta, Decimal, Fraction, PurePath, UUID)
+"""Types whose objects nobody can change, so copies of them will do."""
 
 
 class Dependency:
@@ -181,9 +189,14 @@ def _check_result(outcome: Outcome, parts: dict[int, Any], here: bool) -> None:
         outcome.value = None
         outcome.problem = f"its result cannot be pickled: {error}"
         return
-    if any(id(part) in parts for part in made.values()):
+    if any(id(part) in parts and not _is_singleton(part) for part in made.values()):
         outcome.value = None
         outcome.refusal = "returns a part of an argument"
+
+
+def _is_singleton(part: Any) -> bool:
+    """Whether copies are the object itself, such as members of enumerations."""
+    return pickle.loads(pickle.dumps(part)) is part
 
 
 class _Noting(pickle.Pickler):
@@ -196,7 +209,9 @@ class _Noting(pickle.Pickler):
     def persistent_id(self, obj: Any) -> None:
         """Called for each object."""
         kind = type(obj)
-        if kind in _ATOMS or kind is tuple or issubclass(kind, type) or callable(obj):
+        if kind in _ATOMS or issubclass(kind, (tuple, *_IMMUTABLE, type)) or callable(obj):
+            return
+        if kind.__module__ == "numpy.dtypes":
             return
         if kind.__module__ == "numpy" and getattr(obj, "base", None) is not None:
             obj = obj.base  # what the memory belongs to
