@@ -120,6 +120,13 @@ class Shortener:
             return self._state(value, kind, levels)
         return self._cut(self._by_repr(value, kind))
 
+    def part(self, value: Any, levels: int) -> str:
+        """A value in a container or an object, in which containers are shown so many levels deep.
+
+        Exceptions of the program's classes are raised.
+        """
+        return self._show(value, levels)
+
     def form(self, value: Any) -> Form | type | None:
         """How the instances of a value's class are shown, as far as that is the same for all; None if it is not.
 

@@ -343,7 +343,9 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
         if not is_tree or not is_block_file(path):
             return super()._writer_to(path)
         writer = TreeInC(path, show=self._show, secrets=self._secrets)
-        formatter = ACCELERATOR.Formatter(self._show.width, self._show_suspended, self._show.form, display, SYSTEM)
+        formatter = ACCELERATOR.Formatter(
+            self._show.width, self._show_suspended, self._show.form, display, SYSTEM, self._show_part_suspended
+        )
         self.recorder.show_with(formatter, writer.lines, ModuleImport)
         return writer
 
@@ -351,6 +353,14 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
         token = self._suspend()
         try:
             return self._show(value)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _show_part_suspended(self, value: Any, levels: int) -> str:
+        token = self._suspend()
+        try:
+            return self._show.part(value, levels)
         finally:
             if token is not None:
                 ACTIVE.reset(token)

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import datetime
+import enum
 import functools
 import gc
 import math
@@ -35,6 +36,8 @@ def shown_both_ways(value, width=60, *, reprs=False):
     formatter = ACCELERATOR.Formatter(width, show, show.form, display, SYSTEM)
     first = formatter(value)
     assert formatter(value) == first
+    by_parts = ACCELERATOR.Formatter(width, show, show.form, display, SYSTEM, show.part)
+    assert [by_parts(value), by_parts(value)] == [first, first]
     return first, show(value)
 
 
@@ -154,6 +157,15 @@ def made(kind, *arguments, without=(), **more):
     return value
 
 
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Failing:
+    def __repr__(self):
+        raise SystemExit
+
+
 Many = dataclasses.make_dataclass("Many", [f"field{number}" for number in range(15)])
 Most = dataclasses.make_dataclass("Most", [f"field{number}" for number in range(120)])
 
@@ -202,6 +214,10 @@ VALUES = [
         [Point(number, {"a": Point(1, 2)}) for number in range(9)],
         {"a": [Slotted(Pair(1, 2))], Pair(1, 2): Hidden(1, 2)},
         [[[Point(1, 2)]]],
+        [Colour.RED, {Colour.RED: [Colour.RED, "é"]}, {1, Colour.RED}],
+        Point(Colour.RED, [datetime.date(2020, 1, 2), 10**100]),
+        Named(a=Colour.RED, b=[Colour.RED]),
+        [Failing(), Colour.RED, [Failing()]],
         [[Point([1], (2,))]],
         Named(text="x" * 200, more="é"),
     ),
@@ -371,3 +387,36 @@ def test_a_form_that_is_none_is_an_error(wrong):
     formatter = ACCELERATOR.Formatter(60, repr, lambda value: wrong, display, SYSTEM)
     with pytest.raises(TypeError):
         formatter(Plain())
+
+
+def test_parts_that_are_left_to_python_are_shown_by_it_alone():
+    show = Shortener(60)
+    parts = []
+
+    def part(value, levels):
+        parts.append((value, levels))
+        return show.part(value, levels)
+
+    def whole(value):
+        raise AssertionError
+
+    formatter = ACCELERATOR.Formatter(60, whole, show.form, display, SYSTEM, part)
+    value = [Point(Colour.RED, "x"), 1, (Colour.RED,)]
+    assert formatter(value) == show(value) == "[Point(x=<Colour.RED: 1>, y='x'), 1, (<Colour.RED: 1>,)]"
+    assert parts == [(Colour.RED, 1), (Colour.RED, 1)]
+
+
+def test_a_value_is_left_to_python_once_if_a_part_cannot_be_shown():
+    show = Shortener(60)
+    calls = []
+    formatter = ACCELERATOR.Formatter(
+        60,
+        lambda value: calls.append("whole") or show(value),
+        show.form,
+        display,
+        SYSTEM,
+        lambda value, levels: calls.append("part") or show.part(value, levels),
+    )
+    value = [[["é"]], ["é"]]
+    assert formatter(value) == show(value)
+    assert calls == ["part", "whole"]

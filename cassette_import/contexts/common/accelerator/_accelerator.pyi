@@ -121,6 +121,7 @@ class Formatter:
         ],
         display: Callable[[Any], str],
         other_module: str,
+        show_part: Callable[[Any, int], str] = ...,
         /,
     ) -> None: ...
     def __call__(self, value: Any, /) -> str: ...

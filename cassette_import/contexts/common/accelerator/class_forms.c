@@ -227,7 +227,7 @@ put_named_items(Formatter *self, Text *text, const ClassForm *form, PyObject *va
         }
         int is_begun = !(count++ && ADD(text, ", ") < 0) &&
                        add_string(text, PyTuple_GET_ITEM(form->fields, number)) == 0 && ADD(text, "=") == 0;
-        status = is_begun ? put(self, text, item, levels - 1) : FAILED;
+        status = is_begun ? put_item(self, text, item, levels - 1) : FAILED;
         Py_DECREF(item);
     }
     return status;
@@ -274,7 +274,12 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
     if (known->head == NULL) {
         return LEFT;
     }
-    ClassForm form = *known; /* other classes may take its place meanwhile */
+    ClassForm form = *known; /* other classes may take its place meanwhile, and the class may lose what it has */
+    Py_XINCREF(form.namespace);
+    for (int number = 0; number < form.slot_count; number++) {
+        Py_INCREF(form.slot_names[number]);
+        Py_INCREF(form.slots[number]);
+    }
     PyObject *head = Py_NewRef(form.head), *anonymous = Py_XNewRef(form.anonymous), *fields = Py_XNewRef(form.fields);
     int status = LEFT, count = 0;
     if (fields != NULL) {
@@ -302,6 +307,11 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
     Py_DECREF(head);
     Py_XDECREF(anonymous);
     Py_XDECREF(fields);
+    Py_XDECREF(form.namespace);
+    for (int number = 0; number < form.slot_count; number++) {
+        Py_DECREF(form.slot_names[number]);
+        Py_DECREF(form.slots[number]);
+    }
     return status;
 }
 

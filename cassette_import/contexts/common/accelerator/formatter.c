@@ -54,9 +54,10 @@ add_function(Formatter *self, Text *text, PyObject *function)
 static PyObject *
 formatter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *show, *display, *find_form, *other_module;
+    PyObject *show, *display, *find_form, *other_module, *show_part = NULL;
     Py_ssize_t width;
-    if (!PyArg_ParseTuple(arguments, "nOOOO:Formatter", &width, &show, &find_form, &display, &other_module)) {
+    if (!PyArg_ParseTuple(arguments, "nOOOO|O:Formatter", &width, &show, &find_form, &display, &other_module,
+                          &show_part)) {
         return NULL;
     }
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -66,6 +67,7 @@ formatter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     }
     self->width = width < 8 ? 8 : width;
     self->show = Py_NewRef(show);
+    self->show_part = Py_XNewRef(show_part);
     self->find_form = Py_NewRef(find_form);
     self->display = Py_NewRef(display);
     self->other_module = Py_NewRef(other_module);
@@ -109,6 +111,7 @@ formatter_traverse(Formatter *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->show);
+    Py_VISIT(self->show_part);
     Py_VISIT(self->find_form);
     Py_VISIT(self->display);
     for (int number = 0; self->names != NULL && number < NAMES; number++) {
@@ -135,6 +138,7 @@ formatter_dealloc(Formatter *self)
     PyObject_GC_UnTrack(self);
     formatter_clear(self);
     Py_CLEAR(self->show);
+    Py_CLEAR(self->show_part);
     Py_CLEAR(self->find_form);
     Py_CLEAR(self->display);
     Py_CLEAR(self->other_module);

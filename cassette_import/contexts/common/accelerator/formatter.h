@@ -41,6 +41,8 @@ typedef struct {
 struct Formatter {
     PyObject_HEAD
     PyObject *show;    /* shows any value */
+    PyObject *show_part; /* shows a value in a container or an object; NULL: the whole is left to `show` */
+    int is_left;       /* whether it could not show a part of the present value */
     PyObject *display; /* names any function */
     PyObject *find_form;
     PyObject *other_module; /* functions of this module have another name than their own */
@@ -64,12 +66,21 @@ int put_container(Formatter *self, Text *text, PyTypeObject *base, PyObject *val
 /* Add a value; in it, containers so many levels deep. */
 int put(Formatter *self, Text *text, PyObject *value, int levels);
 
+/* Have Python add a part of the value that is left to it. */
+int put_part(Formatter *self, Text *text, PyObject *item, int levels);
+
 /* Add an item. It may be dropped by its container meanwhile: a collection of garbage runs code of the program. */
 static inline int
 put_item(Formatter *self, Text *text, PyObject *item, int levels)
 {
+    size_t start = text->length;
     Py_INCREF(item);
     int status = put(self, text, item, levels);
+    if (status == LEFT && self->show_part != NULL && !self->is_left) {
+        text->length = start;
+        status = put_part(self, text, item, levels);
+        self->is_left = status == LEFT;
+    }
     Py_DECREF(item);
     return status;
 }

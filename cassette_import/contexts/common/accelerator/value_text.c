@@ -214,7 +214,7 @@ put_set(Formatter *self, Text *text, PyObject *value, int levels)
     }
     for (int number = 0; items != NULL && status == SHOWN && number < ITEMS && (item = PyIter_Next(items)) != NULL;
          number++) {
-        status = number && ADD(text, ", ") < 0 ? FAILED : put(self, text, item, levels - 1);
+        status = number && ADD(text, ", ") < 0 ? FAILED : put_item(self, text, item, levels - 1);
         Py_DECREF(item);
     }
     Py_XDECREF(items);
@@ -246,7 +246,7 @@ put_dict(Formatter *self, Text *text, PyObject *value, int levels)
         Py_INCREF(item);
         int status = number && ADD(text, ", ") < 0 ? FAILED : put_item(self, text, key, levels - 1);
         if (status == SHOWN) {
-            status = ADD(text, ": ") < 0 ? FAILED : put(self, text, item, levels - 1);
+            status = ADD(text, ": ") < 0 ? FAILED : put_item(self, text, item, levels - 1);
         }
         Py_DECREF(item);
         if (status != SHOWN) {
@@ -313,9 +313,33 @@ put(Formatter *self, Text *text, PyObject *value, int levels)
 }
 
 int
+put_part(Formatter *self, Text *text, PyObject *item, int levels)
+{
+    PyObject *shown = PyObject_CallFunction(self->show_part, "Oi", item, levels);
+    if (shown == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_SystemExit) &&
+            !PyErr_ExceptionMatches(PyExc_GeneratorExit)) {
+            return FAILED;
+        }
+        PyErr_Clear(); /* Python tries it again */
+        return LEFT;
+    }
+    size_t start = text->length;
+    int status = !is_ascii(shown) ? LEFT : add_string(text, shown) < 0 ? FAILED : SHOWN;
+    Py_DECREF(shown);
+    for (size_t place = start; status == SHOWN && place < text->length; place++) {
+        if (text->bytes[place] < ' ' || text->bytes[place] == 0x7f) {
+            status = LEFT;
+        }
+    }
+    return status;
+}
+
+int
 add_value(Formatter *self, Text *text, PyObject *value)
 {
     size_t start = text->length;
+    self->is_left = 0;
     int status = put(self, text, value, LEVELS);
     if (status == SHOWN) {
         cut(text, start, CONTAINER_FACTOR * self->width);
