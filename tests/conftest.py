@@ -1,5 +1,6 @@
 """Fixtures of all tests: temporary packages, and contexts that record their events."""
 
+import contextlib
 import gc
 import importlib
 import itertools
@@ -9,6 +10,14 @@ import textwrap
 import types
 
 import pytest
+
+with contextlib.suppress(ModuleNotFoundError):
+    import hypothesis
+
+    # Hypothesis reads the constants of all modules that are not installed, as those of a checkout, in the first draws.
+    hypothesis.settings.register_profile("checkout", suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.load_profile("checkout")
+
 from helpers.command_line import PROJECT
 from helpers.known_limits import KNOWN_LIMITS
 

@@ -169,7 +169,7 @@ def test_what_was_alive_at_the_peak_is_known_to_an_eighth_if_there_are_many_bloc
     allocations = measured(many_blocks)
     alive = allocations.by_site[line_of(many_blocks, 1)].alive
     assert allocations.peak.bytes * 8 / 9 - SLACK <= alive <= allocations.peak.bytes
-    assert abs(allocations.peak.alive - alive) < SLACK
+    assert abs(allocations.peak.alive - alive) < 2 * SLACK
 
 
 def peak_between_events():

@@ -11,9 +11,8 @@ import gc
 import os
 import sysconfig
 from _tracemalloc import _get_traces  # a snapshot makes objects of them, which takes ten times as long
-from array import array
-from operator import itemgetter
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 __all__ = ["FRAMES", "LiveBlocks", "is_own_file"]
 
@@ -32,23 +31,23 @@ class LiveBlocks:
     """The blocks that were alive at some moments; at none to begin with.
 
     They are put together by line when that is asked for. As long as memory is traced, it takes ten times as long: each
-    number that is computed is a new block.
+    number that is computed is a new block. The traces are kept as they are: tuples that were freed here would be the
+    next ones of the program, as if those allocated nothing.
     """
 
     def __init__(self) -> None:
-        self._parts: list[tuple[array[int], list[Traceback]]] = []
+        self._parts: list[Sequence[Any]] = []  # domain, size, traceback and depth of each block
 
     def __len__(self) -> int:
         """How many blocks there are, those of cassette_import included."""
-        return sum(len(sizes) for sizes, _ in self._parts)
+        return sum(map(len, self._parts))
 
     def add_all(self) -> None:
         """Add all blocks that are alive now."""
         is_enabled = gc.isenabled()
         gc.disable()  # the program's garbage lives as long as it would
         try:
-            traces = _get_traces()
-            self._parts.append((array("q", map(itemgetter(1), traces)), list(map(itemgetter(2), traces))))
+            self._parts.append(_get_traces())
         finally:
             if is_enabled:
                 gc.enable()
@@ -62,9 +61,9 @@ class LiveBlocks:
     def by_line(self) -> dict[tuple[str, int], tuple[int, int]]:
         """Numbers of bytes and blocks that the program has allocated, by file and line."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
-        for sizes, tracebacks in self._parts:
+        for traces in self._parts:
             lines: dict[int, tuple[str, int] | None] = {}
-            for size, traceback in zip(sizes, tracebacks, strict=True):
+            for _, size, traceback, _ in traces:
                 if id(traceback) not in lines:  # blocks of one traceback share the object
                     lines[id(traceback)] = _program_line(traceback)
                 line = lines[id(traceback)]

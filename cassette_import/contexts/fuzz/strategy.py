@@ -6,6 +6,7 @@ when a strategy is made: nothing else needs it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ __all__ = ["inputs"]
 
 _EXECUTIONS: Final = 3000
 _LONGEST: Final = 8
+_MOST_WRITTEN: Final = 3
 
 
 def inputs(f: Callable[[Any], Any], seeds: Iterable[Any], **options: Any) -> SearchStrategy[Any]:
@@ -72,10 +74,13 @@ def inputs(f: Callable[[Any], Any], seeds: Iterable[Any], **options: Any) -> Sea
         if not found:
             found.extend(sorted(_found(f, list(seeds), options), key=lambda value: len(encoded(value))))
         kept = strategies.sampled_from(found).map(copied)
-        texts = strategies.text(CHARACTERS, max_size=_LONGEST) | strategies.text(max_size=_LONGEST)
-        written: dict[type, SearchStrategy[Any]] = {str: texts, bytes: strategies.binary(max_size=_LONGEST)}
-        for strategy in written.values():
-            strategy.validate()  # to prepare it takes seconds once, which do not count as drawing
+        # Hypothesis prepares the alphabet of `text()` for seconds, once for each installation.
+        numbers = strategies.integers(0, 0xD7FF) | strategies.integers(0xE000, sys.maxunicode)
+        characters = strategies.sampled_from(CHARACTERS) | numbers.map(chr)
+        written: dict[type, SearchStrategy[Any]] = {
+            str: strategies.lists(characters, min_size=1, max_size=_MOST_WRITTEN).map("".join),
+            bytes: strategies.binary(min_size=1, max_size=_MOST_WRITTEN),
+        }
         return kept | strategies.composite(_varied)(kept, written)
 
     return strategies.deferred(made)
