@@ -122,6 +122,14 @@ def key_of_dict(x):
     return {x: 1}
 
 
+def hashed(x):
+    return hash(x)
+
+
+def member_of_set(x):
+    return len({x, 1.0})
+
+
 def unknown_code(x):
     return np.sin(x)
 
@@ -191,6 +199,7 @@ def insort(x):
 
 
 EFFECTS = [writes_global, writes_global_object, appends_to_global, prints, random_number, identity, key_of_dict]
+EFFECTS += [hashed, member_of_set]
 EFFECTS += [unknown_code, own_function_inside, foreign_object, make_counter(), default_argument, function_attribute]
 EFFECTS += [advances_global_iterator, loops_over_global_iterator, default_dict, counter_of_library, insort]
 

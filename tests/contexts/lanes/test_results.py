@@ -133,6 +133,19 @@ def test_keys_of_dicts_and_ranges_and_members_of_enumerations_are_those_of_each_
     assert result[2].tolist() == [Color.RED if x > 1 else Color.BLUE for x in lanes]
 
 
+def test_masked_lanes_have_nan_in_every_part_of_the_result():
+    def f(x):
+        return {"half": [x / 2, Slotted(1 / x)], "whole": x}
+
+    values = np.array([2.0, 0.0, 4.0, 0.0, 5.0, 8.0])
+    found = vectorize(f, errors="mask")(values)
+    failed = values == 0
+    for part in (found["half"][0], found["half"][1].x, found["whole"]):
+        assert np.isnan(part[failed]).all()
+        assert not np.isnan(part[~failed]).any()
+    assert found["half"][1].x[~failed].tolist() == [1 / x for x in values[~failed].tolist()]
+
+
 @SIZES
 def test_a_generator_is_refused_as_a_result(lanes):
     with pytest.raises(EffectError, match=r"lambda.* has as its result a generator, which would run .* return .* list"):
