@@ -93,6 +93,7 @@ class Jitted:
         self._traces: list[Trace] = []
         self._seen = 0
         self._seconds_in_python = 0.0
+        self._seconds_of_all = 0.0
         self._seconds_before = 0.0
         templates = [argument.template for argument in program.traces[0].arguments]
         self._types = [one.type for one in templates if isinstance(one, Node)]
@@ -247,16 +248,25 @@ class Jitted:
         if self._machine is None:
             self._explore(results, range(results.size))
         done: set[int] = set()
+        waiting: deque[int] = deque()
+        machine = self._worthwhile(self._kernel)  # type: ignore[arg-type]
         for _ in range(_MOST_ROUNDS):
-            machine = self._worthwhile(self._kernel)  # type: ignore[arg-type]
             left = machine.compiler.loop(arrays, results, machine.traces)
             waiting = deque(place for place in left if place not in done)
-            while waiting and self._seconds_in_python < machine.compiler.seconds:
+            while waiting and not self._pays(machine, len(waiting)):
                 yield waiting[0]
                 done.add(waiting.popleft())
-            if not waiting or not self._explore(results, waiting):
+            if waiting:
+                self._explore(results, waiting)
+            if not waiting or machine.compiler.kernel is self._kernel:
                 break
+            machine = self._compiled(self._kernel)  # type: ignore[arg-type]
         yield from waiting
+
+    def _pays(self, machine: _Machine, count: int) -> bool:
+        """Whether Python has taken, and takes for so many more points, as long as the compiler does."""
+        mean = self._seconds_of_all / self.in_python if self.in_python else 0.0
+        return self._seconds_in_python + count * mean >= machine.compiler.seconds
 
     def _explore(self, results: Columns, places: Collection[int]) -> bool:
         """Look for new sides of branches at some of the points; returns whether the kernel is another one."""
@@ -288,7 +298,9 @@ class Jitted:
         try:
             return self.program(*values) if self._explorer is None else self.program.computed(values)
         finally:
-            self._seconds_in_python += time.perf_counter() - before
+            seconds = time.perf_counter() - before
+            self._seconds_in_python += seconds
+            self._seconds_of_all += seconds
 
     def _update(self) -> None:
         """Compile the paths that Python has found since."""
