@@ -17,24 +17,19 @@ VARIABLE: Final = "CASSETTE_IMPORT_ACCELERATOR"
 """The environment variable: with ``0``, no extension is used."""
 
 
-def extension(name: str, version: int) -> ModuleType | str:
-    """An extension, or why it cannot be used.
-
-    Parameters
-    ----------
-    name:
-        The name of its module.
-    version:
-        The `VERSION` that its sources have: it may have been built from earlier ones.
-    """
+def extension(name: str) -> ModuleType | str:
+    """An extension, or why it cannot be used; `name` is that of its module."""
     if os.environ.get(VARIABLE) == "0":
         return f"{VARIABLE}=0 is set"
     try:
-        module = import_module(name)
+        return import_module(name)
     except ModuleNotFoundError:
         return "it is not built; pip builds it where there are a C compiler and Python's headers"
     except ImportError as error:
         return str(error)
-    if getattr(module, "VERSION", 0) != version:
-        return "it was built from the sources of an earlier version; build it again"
-    return module
+
+
+def problem_of(module: ModuleType, version: int) -> str:
+    """Why an extension does not fit; empty if it does. `version` is the `VERSION` of its sources."""
+    fits = getattr(module, "VERSION", 0) == version
+    return "" if fits else "it was built from the sources of an earlier version; build it again"

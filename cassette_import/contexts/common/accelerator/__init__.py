@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, SPLITTERS, CallableProxy, split
-from cassette_import.interpreter.extensions import extension
+from cassette_import.interpreter.extensions import extension, problem_of
 from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 
@@ -68,12 +68,14 @@ class Accelerator:
     end_call: Callable[..., None]
 
     def __init__(self) -> None:
-        found = extension(f"{__name__}._accelerator", _VERSION)
+        found = extension(f"{__name__}._accelerator")
         self.reason = found if isinstance(found, str) else self.use(found)
         self.is_used = not self.reason
 
     def use(self, module: ModuleType) -> str:
         """Take the types of the extension; return why it cannot be used, or an empty text."""
+        if problem := problem_of(module, _VERSION):
+            return problem
         before, usual, after = module.clock(), time.perf_counter(), module.clock()
         if not before <= usual <= after:
             return "its clock is not that of time.perf_counter"

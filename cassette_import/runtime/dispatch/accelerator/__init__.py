@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.interpreter.extensions import extension
+from cassette_import.interpreter.extensions import extension, problem_of
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ class AcceleratedDispatch:
 
     def __init__(self) -> None:
         self.switches_variables = False
-        found = extension(f"{__name__}._dispatch", _VERSION)
+        found = extension(f"{__name__}._dispatch")
         self.reason = found if isinstance(found, str) else self.use(found)
         self.choose(not self.reason)
 
     def use(self, module: ModuleType) -> str:
         """Take the contents of the extension; return why it cannot be used, or an empty text."""
+        if problem := problem_of(module, _VERSION):
+            return problem
         self.switches_variables = module.configure(ACTIVE, Activation, hook_activation)
         self.OverloadEvent, self.SuspendedCall = module.OverloadEvent, module.SuspendedCall
         self.Learn, self.SplittingCall = module.Learn, module.SplittingCall
