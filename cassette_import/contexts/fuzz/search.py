@@ -21,6 +21,7 @@ from cassette_import.contexts.fuzz.milestones import Milestones
 from cassette_import.contexts.fuzz.minimising import minimised
 from cassette_import.contexts.fuzz.mutation import Mutator
 from cassette_import.contexts.fuzz.observer import Comparison, observed
+from cassette_import.contexts.fuzz.progress import Progress
 from cassette_import.contexts.fuzz.running import Limits, TooSlow
 from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
 from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
@@ -131,8 +132,7 @@ class Search:
         self._constants = Constants()
         self._functions = 0
         """The functions whose constants are tokens already: so many of those in `coverage`."""
-        self._progress = progress
-        self._shown = 0.0
+        self._progress = Progress(progress)
 
     def run(self, seeds: Iterable[Any], kept: Iterable[Any] = ()) -> bool:
         """Search until the time or the executions are used up; whether Ctrl-C ended it.
@@ -384,19 +384,17 @@ class Search:
     # ---- progress
 
     def _show(self, at_end: bool = False) -> None:
-        if self._progress is None or (not at_end and self.executions & 63):
+        if not at_end and (self.executions & 63 or not self._progress.is_due):
             return
-        now = time.monotonic()
-        if at_end or now - self._shown > 0.5:
-            self._shown = now
-            line = (
-                f"{now - self._began:.0f} s, {plural(self.executions, 'execution')}, {self.tagged} tagged, "
-                f"{plural(len(self.coverage.branches), 'branch', 'branches')}, "
-                f"{plural(len(self.corpus), 'input')} kept, {plural(len(self.findings), 'finding')}"
-            )
-            end = "\n" if at_end or not self._progress.isatty() else ""
-            self._progress.write(f"\r\x1b[K{line}{end}" if self._progress.isatty() else f"{line}{end}")
-            self._progress.flush()
+        parts = (
+            f"{self._elapsed:.0f} s",
+            plural(self.executions, "execution"),
+            f"{self.tagged} tagged",
+            plural(len(self.coverage.branches), "branch", "branches"),
+            f"{plural(len(self.corpus), 'input')} kept",
+            plural(len(self.findings), "finding"),
+        )
+        self._progress.show(", ".join(parts), at_end)
 
 
 class _Over(Exception):
