@@ -90,6 +90,8 @@ class StackVariant:
         self.root_overloads = [overload_finder(level.tables["overdub"], True) for level in levels]
         for kind in Events:
             self._bind(kind, levels)
+        self._has_overloads = self.tagging and any(NAMES[self.names.is_overloaded_at(kind)] for kind in Events)
+        self._follow_metadata(self._has_overloads)
         self._accelerated_hooks = levels[0].accelerated_hooks or self._accelerated_hooks
         for name in self._derived_hooks:
             NAMES[name] = self._hook_of_name(name)
@@ -119,6 +121,12 @@ class StackVariant:
         NAMES[names.pick(kind)] = runner.intercept
         if self.tagging:
             NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded and not plan.only_targets
+
+    def _follow_metadata(self, is_overloaded: bool) -> None:
+        """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event."""
+        if self.tagging:
+            _, _, name = self.names.is_dispatched.partition(".")
+            propagation().follow_metadata(cell_attributes(symbols.cell_of(self.prefix)), name, is_overloaded)
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""
@@ -167,6 +175,9 @@ class StackVariant:
         NAMES[names.pick_callee(with_keywords=True)] = calls.intercept
         self.guards.forget()
         self.guards.allow_tests(not calls.plan.takes_everything)
+        if self.tagging:
+            cell = cell_attributes(symbols.cell_of(self.prefix))
+            NAMES[names.plain], NAMES[names.claim] = self.guards.make_plain(calls, cell)
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_classes] = calls.plan.classes
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
@@ -209,6 +220,7 @@ class StackVariant:
                 with_missing_hooks = self.runners[int(kind)].with_missing_hooks(shape, self._beside(shape, kind))
                 NAMES[self.names.overload(kind)] = with_missing_hooks
                 NAMES[self.names.is_overloaded_at(kind)] = True
+        self._follow_metadata(True)
         if shape.is_accelerated:
             self._bind_accelerated(NAMES[self.names.overload(Events.CALLS)])
         NAMES[self.names.is_overloaded] = True
@@ -255,6 +267,8 @@ class StackVariant:
             tags_beside_targets=self.tagging
             and bool(targets)
             and not any(level.sees_all(Events.CALLS) for level in levels),
+            has_overloads=self._has_overloads,
+            watches=any(hasattr(key.context_type, "watched") for key in self.keys),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

@@ -38,6 +38,7 @@ from cassette_import.rewriting.forms.tagged import (
     rest_parameters,
     returned,
 )
+from cassette_import.rewriting.forms.untagged import has_untagged_form
 from cassette_import.rewriting.function_blocks import (
     block_of_passes,
     first_evaluated,
@@ -65,6 +66,7 @@ from cassette_import.rewriting.trees.scopes import (
 )
 from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
 from cassette_import.rewriting.uninterrupted import insert_parts
+from cassette_import.rewriting.untagged_blocks import UntaggedBlocks
 
 
 def overdub_function(
@@ -327,6 +329,10 @@ class _Rewriter:
     # ---- blocks and expressions
 
     def block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
+        if mode is Mode.INLINED and shape is not None and statements and has_untagged_form(shape):
+            around, inlined = self.surroundings, self._inlined_form(shape)
+            names = around.objects, self._variables.names
+            return UntaggedBlocks(shape, self, inlined, around.file_digest, *names).build(statements)
         rewritten: list[ast.stmt] = []
         for statement in statements:
             result = self.rewrite(statement, mode, shape)

@@ -78,6 +78,10 @@ class Shape(Record):
     tags_beside_targets:
         Whether values may be tagged, and hooks and overloads take calls of chosen functions alone: as long as nothing
         is tagged, all other calls are plain.
+    has_overloads:
+        Where values may be tagged, whether an overload may take events of some kind without exception.
+    watches:
+        Whether a context may watch attributes.
     """
 
     prefix: str
@@ -92,6 +96,8 @@ class Shape(Record):
     argument_free: Events = Events.NONE
     follows_bodies: bool = False
     tags_beside_targets: bool = False
+    has_overloads: bool = False
+    watches: bool = False
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind, and of this primitive, means to the stack."""

@@ -165,10 +165,16 @@ RULED_NAMES: Final = "@ruled.names"
 """The names of the builtins whose calls always follow rules."""
 RULED: Final = "@ruled"
 """The identities of the callables whose calls always follow rules."""
+SIMPLE: Final = "@simple"
+"""The identities of the types of numbers and texts."""
 CLAIMED: Final = "@claimed"
 """The result of a special method that ran while the first value was tagged."""
 CLAIMED_OF: Final = "@claimed.of"
 """The same for a call."""
+EPOCH: Final = "@epoch"
+"""An object that is another one each time that all metadata is gone."""
+BEGIN_EPOCH: Final = "@epoch.begin"
+"""Discards the wrapper that was left last, and returns the epoch."""
 ENTERING: Final = "@entering"
 """The manager of a `with` block whose value is bound to a name."""
 MANAGER: Final = "@manager"
@@ -294,6 +300,21 @@ class VariantNames(Record):
         return f"{self.prefix}.learn"
 
     @property
+    def is_dispatched(self) -> str:
+        """Whether events have to be carried out: metadata exists, or an overload may take one."""
+        return f"{self.prefix}.full"
+
+    @property
+    def plain(self) -> str:
+        """Looks up a callee whose rules may apply although nothing is tagged; its guard learns that they do not."""
+        return f"{self.prefix}.plain"
+
+    @property
+    def claim(self) -> str:
+        """The result of a call under a guard that ran while the first value was tagged."""
+        return f"{self.prefix}.claim"
+
+    @property
     def is_overloaded(self) -> str:
         """Whether an overload may take a call."""
         return f"{self.prefix}.overloaded"
@@ -404,7 +425,7 @@ def is_failed(attribute: str) -> bool:
 FLAGS: Final = "@flags"
 """The cell of the flags: what is true of the whole process at the moment."""
 
-_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, RULED, RULED_NAMES})
+_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, EPOCH, RULED, RULED_NAMES})
 
 WATCHES: Final = "@watches"
 """The cell of the names of attributes: which of them contexts watch."""

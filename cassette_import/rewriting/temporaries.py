@@ -97,6 +97,16 @@ def deciding(depth: int) -> str:
     return f"@b{depth}"
 
 
+EPOCH: Final = "@d"
+"""The epoch in which this frame has carried out an event (see `forms.untagged`)."""
+STEP: Final = "@e"
+
+
+def step(number: int) -> str:
+    """The value of a step of a statement."""
+    return f"{STEP}{number}"
+
+
 UNPACKED: Final = "@u"
 """What an assignment is about to unpack, or the item of a loop that it unpacks."""
 

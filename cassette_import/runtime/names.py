@@ -74,6 +74,7 @@ FLAGS.update(
         symbols.IS_ANY_ACTIVE: False,
         symbols.ONLY_ARGUMENT_FREE: True,
         symbols.METADATA_EXISTS: False,
+        symbols.EPOCH: None,
     }
 )
 

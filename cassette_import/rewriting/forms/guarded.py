@@ -70,7 +70,7 @@ class GuardedForm:
             node.func = self._name(function, keywords)
         elif not isinstance(function, ast.Attribute) or not self._may_read(function):
             node.func = self._picked(function, keywords)
-        elif self._is_of_module(function):
+        elif is_of_module(function, self._objects):
             node.func = (self._kept if self._temporaries else self._compared)(function, keywords)
         else:
             return self._method(node, function, keywords)
@@ -79,7 +79,7 @@ class GuardedForm:
     def _may_read(self, function: ast.Attribute) -> bool:
         """Whether an attribute can be read under a guard without temporaries, or temporaries are allowed."""
         of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
-        return self._temporaries or of_name or self._is_of_module(function)
+        return self._temporaries or of_name or is_of_module(function, self._objects)
 
     def _picked(self, callee: ast.expr, keywords: bool) -> ast.expr:
         at = At(callee)
@@ -116,7 +116,7 @@ class GuardedForm:
 
     def _kept(self, function: ast.Attribute, keywords: bool) -> ast.expr:
         """A function of a module, read once. Its temporary is not cleared: the guard holds the same function."""
-        at, path = At(function), _path(function)
+        at, path = At(function), path_of(function)
         guard = self._guard(GuardKind.OF_MODULE, keywords, *path)
         known = at.same(at.let(temporaries.GUARDED_CALLEE, function), self._held(at, guard))
         more = at.load(path[0]), at.let(temporaries.GUARDED_CALLEE, at.constant(None))
@@ -132,7 +132,7 @@ class GuardedForm:
         """A method, called as it is written if the guard holds the type of the receiver, or the class itself."""
         at, receiver = At(function), function.value
         of_super = _receiver_of_super(receiver)
-        of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
+        of_class = isinstance(receiver, ast.Name) and is_class(receiver)
         stays = of_super or isinstance(receiver, ast.Name)
         name = of_super or (receiver.id if isinstance(receiver, ast.Name) else temporaries.GUARDED_RECEIVER)
         kind = GuardKind.TYPES_OF_SUPER if of_super else GuardKind.CLASS if of_class else GuardKind.TYPES
@@ -159,20 +159,24 @@ class GuardedForm:
             node.func = at.either(known, function, self._learned(at, again, guard, at.load(name)))
         return node
 
-    def _is_of_module(self, function: ast.Attribute) -> bool:
-        """Whether a callee is reached from the global name of a module, by attributes only: `os.path.join`."""
-        value = function.value
-        if isinstance(value, ast.Name) and _is_class(value):
-            return False
-        while isinstance(value, ast.Attribute):
-            value = value.value
-        return isinstance(value, ast.Name) and has(value, GLOBAL) and value.id not in self._objects
+
+def is_of_module(function: ast.Attribute, objects: frozenset[str]) -> bool:
+    """Whether a callee is reached from the global name of a module, by attributes only: `os.path.join`.
+
+    `objects` are the names that the module assigns.
+    """
+    value = function.value
+    if isinstance(value, ast.Name) and is_class(value):
+        return False
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name) and has(value, GLOBAL) and value.id not in objects
 
 
-def _path(function: ast.expr) -> tuple[str, ...]:
+def path_of(function: ast.expr) -> tuple[str, ...]:
     """The names by which a callee is reached from a name: `os.path.join` is ``("os", "path", "join")``."""
     if isinstance(function, ast.Attribute):
-        return *_path(function.value), function.attr
+        return *path_of(function.value), function.attr
     assert isinstance(function, ast.Name)
     return (function.id,)
 
@@ -193,7 +197,7 @@ def _receiver_of_super(receiver: ast.expr) -> str | None:
     return None
 
 
-def _is_class(name: ast.Name) -> bool:
+def is_class(name: ast.Name) -> bool:
     """Whether a name looks like that of a class (PEP 8). If it holds something else, the guard never holds."""
     if name.id == "cls":
         return True

@@ -63,10 +63,17 @@ def tested(at: At, prefix: str, event: Events, name: str, arguments: Sequence[as
         if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
             watched = symbols.attribute_watched(attribute.value)
         tests.append(at.symbol(watched))
-    if name in _OF_WHOLE and not is_number(arguments[1]):
-        kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [arguments[1]])])
-        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
+    if name in _OF_WHOLE:
+        tests += tests_of_whole(at, name, arguments[1])
     return at.put(ast.BoolOp(ast.Or(), tests))
+
+
+def tests_of_whole(at: At, name: str, operand: ast.expr) -> list[ast.expr]:
+    """The test whether a primitive takes items from its right operand by code of the program."""
+    if name not in _OF_WHOLE or is_number(operand):
+        return []
+    kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [operand])])
+    return [at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))]))]
 
 
 def _is_not_in(at: At, value: ast.expr, container: str) -> ast.expr:

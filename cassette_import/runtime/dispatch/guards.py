@@ -25,10 +25,11 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import bases_of, class_namespace
+from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.guard_keys import GUARD_FLAGS, GuardKind, parts_of_guard
 from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
     has_usual_hash,
@@ -47,8 +48,21 @@ _MOST_MISSES: Final = 8
 """A guard that misses more often is deactivated."""
 _NOT_TESTABLE: Final = None
 """Replaces the type of functions where call sites must not test callees: no callee has such a type."""
+_IN_C: Final = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _PLAIN: Final = frozenset(map(id, (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
 """Types, by identity, whose instances are what a class holds for a method, and no other descriptors."""
+
+
+@hidden
+def _is_in_c(function: Any) -> bool:
+    """Whether a function runs no code of a package, now or later."""
+    kind = type(function)
+    return kind in _IN_C or (kind is type and bool(function.__flags__ & IMMUTABLE))
+
+
+@hidden
+def _always(callee: Any) -> bool:
+    return True
 
 
 class Guards:
@@ -65,11 +79,15 @@ class Guards:
         """The guards that have missed, by their keys (`guard_keys.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
         """What the call sites of deactivated guards call for their callee, by the guards' keys."""
+        self._claims: dict[str, bool] = {}
+        """Whether the results of the callees that a guard has learned are wrapped if their code wraps them."""
         self._is_only_variant = True
         self._is_superseded = False
         self._may_test = False
         self.may_hash_classes = True
         """Whether types of receivers may be looked up in sets."""
+        self.is_plain: Callable[[Any], bool] = _always
+        """Whether the rules of a callee do not apply while nothing is tagged, where values may be tagged."""
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
         self._positional_targets: frozenset[int] = frozenset()
@@ -179,6 +197,44 @@ class Guards:
             return found
 
         return known.begin(learn)
+
+    def make_plain(self, calls: EventRunner, cell: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """`plain(callee, key, receiver)` and `claim(key, value)`, for call sites of contexts that tag values.
+
+        The first returns what to call while nothing is tagged: the callee, or a proxy if its rule applies always. The
+        guard learns callees that are called plainly. The second is for calls that began under the guard: whether their
+        results are wrapped is the same for all callees that a guard learns.
+        """
+        given_up, guards, guard_of, claims = self._given_up, self._guards, self._guard, self._claims
+        with_overloads, full = calls.with_overloads, self._names.is_dispatched.partition(".")[2]
+        is_plain = self.is_plain = calls.plan.propagation.is_plain_while_untagged
+        returns_wrapped = calls.plan.propagation.returns_wrapped
+        rewrapped, call_plainly = calls.plan.propagation.rewrapped, calls.plan.propagation.call_plainly
+
+        @hidden
+        def plain(callee: Any, key: str | None = None, receiver: Any = None) -> Any:
+            if (cell[full] or not is_plain(callee)) and id(callee) not in FRAME_READERS:
+                return with_overloads(callee)
+            if key is None:
+                return callee
+            function = split(callee)[0]
+            is_wrapped = returns_wrapped(function)
+            if claims.setdefault(key, is_wrapped) is not is_wrapped:
+                return Callee(call_plainly, callee)
+            if key in given_up or not (is_wrapped or _is_in_c(function)) or self._is_superseded:
+                return callee  # a function of a package that is not installed now may be installed later
+            guard = guards.get(key) or guard_of(key)
+            guard.misses += 1
+            if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):
+                given_up[key] = with_overloads
+            return callee
+
+        @hidden
+        def claim(key: str, value: Any) -> Any:
+            found = rewrapped(value)
+            return found if claims.get(key) else value
+
+        return plain, claim
 
     @hidden
     def _missed(
@@ -293,7 +349,7 @@ class TypesGuard(LearningGuard):
                 continue
             if type(held) is staticmethod or type(held) is classmethod:
                 held = held.__func__
-            if id(type(held)) not in _PLAIN or id(held) in guards.targets:
+            if id(type(held)) not in _PLAIN or id(held) in guards.targets or not guards.is_plain(held):
                 return False
         return True
 

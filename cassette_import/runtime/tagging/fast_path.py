@@ -110,7 +110,8 @@ def is_plain_while_untagged(callee: Any) -> bool:
     if kind is BuiltinFunctionType and callee.__name__ not in _names_in_c:
         return True
     function = callee if kind is type or kind is FunctionType else split(callee)[0]
-    return id(function) not in RULED_ALWAYS and id(type(function)) not in TYPES_RULED_WHILE_TAGGED
+    is_plain = RULED_ALWAYS.get(id(function), any_arguments) is any_arguments
+    return is_plain and id(type(function)) not in TYPES_RULED_WHILE_TAGGED
 
 
 # ---- plain calls during which the first value is tagged
@@ -144,10 +145,16 @@ def rewrapped_result(function: Any, value: Any) -> Any:
     found, LOCAL.returned = LOCAL.returned, None
     if found is None or found._tagged_value is not value:
         return value
+    return found if returns_wrapped(function) else value
+
+
+@hidden
+def returns_wrapped(function: Any) -> bool:
+    """Whether the result of a plain call of a function is wrapped if its code has wrapped it."""
     if id(function) in RETURN_METHOD_RESULT:
-        return found
+        return True
     is_python = id(type(function)) not in TYPES_IN_C and id(function) not in WRAPPER_AWARE
-    return found if is_python and calls_overdubbed(ACTIVE.get(), function) else value
+    return is_python and calls_overdubbed(ACTIVE.get(), function)
 
 
 @hidden
@@ -221,6 +228,7 @@ NAMES.update(
     {
         symbols.CLAIMED_OF: rewrapped_result_of,
         symbols.ID: id,
+        symbols.SIMPLE: SIMPLE,
         symbols.RULED: RULED_ALWAYS,
         symbols.RULED_NAMES: _names_in_c,
         symbols.whole_types("operator.iadd"): _ITERATED_BY_C,

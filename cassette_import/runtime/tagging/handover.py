@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -79,6 +79,14 @@ def never_wrapped(value: Any) -> Any:
     return value
 
 
+@hidden
+def begin_epoch() -> Any:
+    """Discard the wrapper that was left last; return the epoch, in which a frame carries out its events from now on."""
+    LOCAL.returned = None
+    return FLAGS[symbols.EPOCH]
+
+
+NAMES.update({symbols.BEGIN_EPOCH: begin_epoch})
 NAMES.update(
     {symbols.RETURNED: returned, symbols.RECEIVED: received, symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped}
 )

@@ -17,11 +17,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from sys import getrefcount
-from typing import Final
+from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS, attribute_watched
+from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, EPOCH, METADATA_EXISTS, attribute_watched
 from cassette_import.runtime.names import FLAGS, NAMES, make_cell
 
 
@@ -58,11 +58,45 @@ def _not_watched(symbol: str) -> bool:
 WATCHES.update({ATTRIBUTES_WATCHED: False, "__getattr__": _not_watched})
 
 
+_cells: Final[list[dict[str, Any]]] = [FLAGS]
+"""The cells in which a name says that events have to be carried out."""
+
+_without_metadata: Final[list[dict[str, Any]]] = [{METADATA_EXISTS: False}]
+"""What each of them gets when there is no metadata any more."""
+
+_with_metadata: Final[list[dict[str, Any]]] = [{}]
+"""What each of them gets when there is metadata; the name `@tagged` is changed last."""
+
+
+@hidden
+def follow_metadata(cell: dict[str, Any], name: str, always: bool) -> None:
+    """Let a name in the cell of a variant say whether events have to be carried out."""
+    cell[name] = True
+    if not any(known is cell for known in _cells):
+        _without_metadata.append({name: always})
+        _with_metadata.append({name: True})
+        _cells.append(cell)  # the other lists are as long by then
+    number = next(number for number, known in enumerate(_cells) if known is cell)
+    _without_metadata[number][name] = always
+    cell[name] = always
+    if FLAGS[METADATA_EXISTS]:
+        cell[name] = True
+
+
 @hidden
 def note_metadata() -> None:
-    """Make the name true: there is metadata. The caller holds the token already."""
+    """Make the names true: there is metadata. The caller holds the token already."""
     if not FLAGS[METADATA_EXISTS]:
+        FLAGS[EPOCH] = Token()
+        _change_names()
         FLAGS[METADATA_EXISTS] = True
+        _change_names()  # variants that were made meanwhile
+
+
+@hidden
+def _change_names() -> None:
+    for cell, names in zip(_cells, _with_metadata, strict=False):
+        cell.update(names)
 
 
 @hidden
@@ -80,10 +114,12 @@ def refresh_names() -> None:
     No call ends between the counting, which `map` does while its items are unpacked, and the change of the names: no
     other thread makes a wrapper meanwhile (see `InUse`). A wrapper holds the token before its maker tests the names.
     """
+    _without_metadata[0][EPOCH] = Token()
     metadata = map(getrefcount, (METADATA,))
+    changes = map(dict.update, _cells, _without_metadata)
     (count,) = metadata
     if count <= _references_of_modules[0]:
-        FLAGS[METADATA_EXISTS] = False
+        [*changes]
     if WATCHES[ATTRIBUTES_WATCHED]:
         unwatched = {symbol: False for symbol, value in WATCHES.copy().items() if value is True}
         watches = map(getrefcount, (WATCH,))
@@ -112,5 +148,5 @@ def token_of_module() -> Token:
 def start_counting() -> None:
     """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
-    FLAGS[METADATA_EXISTS] = False
+    FLAGS.update({METADATA_EXISTS: False, EPOCH: Token()})
     NAMES[symbols.NOTHING] = Token()

@@ -36,13 +36,14 @@ from cassette_import.runtime.tagging.fast_path import (
     is_plain_while_untagged,
     make_plain_call,
     plain_iterator,
+    returns_wrapped,
     rewrapped_result,
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
 from cassette_import.runtime.tagging.iterator_metadata import item_of_plain_iterator, items_to_unpack
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
-from cassette_import.runtime.tagging.live_metadata import refresh_names
+from cassette_import.runtime.tagging.live_metadata import follow_metadata, refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import (
     TYPES_IN_C,
     WRAPPER_AWARE,
@@ -70,6 +71,7 @@ __all__ = [
     "call_overload",
     "call_plainly",
     "callback_arguments",
+    "follow_metadata",
     "imported_names",
     "is_plain_while_untagged",
     "item_of_plain_iterator",
@@ -77,6 +79,7 @@ __all__ = [
     "make_plain_call",
     "plain_iterator",
     "propagate",
+    "returns_wrapped",
     "rewrapped",
     "rewritten_code",
     "steps_plainly",
