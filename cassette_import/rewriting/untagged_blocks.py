@@ -13,8 +13,10 @@ from typing import Any, Final
 from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.forms.inlined import InlinedForm
-from cassette_import.rewriting.forms.untagged import Steps, Value, is_still, is_too_deep
+from cassette_import.rewriting.forms.untagged import Steps
+from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls
+from cassette_import.rewriting.forms.untagged_steps import Value
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax import assignments
@@ -62,7 +64,7 @@ class UntaggedBlocks:
     ) -> None:
         self._variables = variables
         self._inlined = inlined
-        self._rewrite = lambda node: rewriter.rewrite(node, Mode.INLINED, shape)
+        self._shape, self._rewriter = shape, rewriter
         self._steps = Steps(shape, self._rewrite, PlainCalls(shape.prefix, file, objects))
 
     def build(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -80,6 +82,10 @@ class UntaggedBlocks:
                 statements = [*statements[:number], *statements[number + 1 :]]
                 break
         return [first, *self._block(statements, settle=True)]
+
+    def _rewrite(self, node: ast.AST) -> Any:
+        """What replaces a node in the inlined form."""
+        return self._rewriter.rewrite(node, Mode.INLINED, self._shape)
 
     def _block(self, statements: list[ast.stmt], settle: bool = False) -> list[ast.stmt]:
         """The statements that replace those of a block; at its end, all values are claimed."""
@@ -132,16 +138,19 @@ class UntaggedBlocks:
         if not all(isinstance(part, ast.Name) and not is_event(part, self._inlined) for part in target.elts):
             return False
         at, spec = At(target), assignments.spec_of(target)
+        tests: tuple[ast.expr, ...] = ()
         if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
             if any(isinstance(part, ast.Starred) for part in value.elts):
                 return False
-            made, tests = steps.value(value), ()
+            made = steps.value(value)
             light, full = made.light, made.full
         else:
             light, full = steps.operand(value)
             if not isinstance(light, ast.Name):
                 light, full = steps.kept(At(value), Value(light, full), 0)
-            kinds: list[ast.expr] = [at.same(at.call(at.symbol(symbols.TYPE), [light]), at.kind(kind)) for kind in ("tuple", "list")]
+            kinds: list[ast.expr] = [
+                at.same(at.call(at.symbol(symbols.TYPE), [light]), at.kind(kind)) for kind in ("tuple", "list")
+            ]
             tests = (at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), kinds)))),)
         full = at.call(at.symbol(symbols.UNPACK), [full, at.constant(spec)])
         steps.emit(At(node), Value(light, full, tests=tests), lambda value: ast.Assign([target], value))
@@ -241,7 +250,8 @@ class UntaggedBlocks:
         if isinstance(given, ast.Call) and is_returned(given) and isinstance(given.args[0], ast.IfExp):
             chosen = given.args[0]
             then, otherwise = (
-                [at.put(ast.Return(at.call(at.symbol(symbols.RETURNED), [part])))] for part in (chosen.body, chosen.orelse)
+                [at.put(ast.Return(at.call(at.symbol(symbols.RETURNED), [part])))]
+                for part in (chosen.body, chosen.orelse)
             )
             return self._if(at.put(ast.If(chosen.test, [*then], [*otherwise])))
         value = steps.value(given)

@@ -119,7 +119,7 @@ def refresh_names() -> None:
     changes = map(dict.update, _cells, _without_metadata)
     (count,) = metadata
     if count <= _references_of_modules[0]:
-        [*changes]
+        _ = [*changes]
     if WATCHES[ATTRIBUTES_WATCHED]:
         unwatched = {symbol: False for symbol, value in WATCHES.copy().items() if value is True}
         watches = map(getrefcount, (WATCH,))
@@ -148,5 +148,7 @@ def token_of_module() -> Token:
 def start_counting() -> None:
     """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
-    FLAGS.update({METADATA_EXISTS: False, EPOCH: Token()})
+    _without_metadata[0][EPOCH] = Token()
+    for cell, names in zip(_cells, _without_metadata, strict=True):
+        cell.update(names)
     NAMES[symbols.NOTHING] = Token()

@@ -1,0 +1,62 @@
+"""The first value may be tagged in the middle of a statement: metadata is then as if others had been tagged before."""
+
+import gc
+
+import pytest
+from programs.tagging import first_steps
+
+from cassette_import import Context, install, metadata, overdub, tag
+from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.tagging import live_metadata
+
+
+class Flowing(Context, tagging=True):
+    def computed(self, value, f, *arguments, **keywords):
+        return "computed"
+
+
+@pytest.fixture(autouse=True)
+def nothing_tagged(monkeypatch):
+    """Exclude wrappers of earlier tests, which tracebacks of failed tests hold, from the count."""
+    with install([first_steps.__name__]), Flowing():
+        gc.collect()
+        monkeypatch.setattr(live_metadata, "_references_of_modules", [])
+        live_metadata.start_counting()
+    with install([first_steps.__name__]):
+        yield
+
+
+def values_and_metadata(program, ctx):
+    found = []
+
+    def work():
+        values = program(ctx)
+        values = values if isinstance(values, tuple) else (values,)
+        found.extend((value == value, repr(value), metadata(value, ctx, None)) for value in values)
+
+    overdub(ctx, work)
+    return found
+
+
+@pytest.mark.parametrize("program", first_steps.PROGRAMS, ids=lambda program: program.__name__)
+def test_metadata_is_as_if_another_value_had_been_tagged_before(program):
+    ctx = Flowing()
+    assert not FLAGS["@tagged"]
+    first = values_and_metadata(program, ctx)
+    assert FLAGS["@tagged"] or FLAGS["@epoch"] is not None
+    ctx = Flowing()
+    other = tag(1, ctx, "other")
+    assert values_and_metadata(program, ctx) == first
+    assert metadata(other, ctx) == "other"
+
+
+@pytest.mark.parametrize("program", first_steps.PROGRAMS, ids=lambda program: program.__name__)
+def test_metadata_is_the_same_when_functions_have_run_before(program):
+    """Guards hold then."""
+    ctx = Flowing()
+    first = values_and_metadata(program, ctx)
+    for _ in range(3):
+        gc.collect()
+        ctx = Flowing()
+        live_metadata.start_counting()
+        assert values_and_metadata(program, ctx) == first
