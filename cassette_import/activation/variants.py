@@ -268,7 +268,7 @@ class StackVariant:
             and bool(targets)
             and not any(level.sees_all(Events.CALLS) for level in levels),
             has_overloads=self._has_overloads,
-            watches=any(hasattr(key.context_type, "watched") for key in self.keys),
+            watches=any(hasattr(key.context_type, "loaded") for key in self.keys),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

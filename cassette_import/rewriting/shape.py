@@ -81,7 +81,7 @@ class Shape(Record):
     has_overloads:
         Where values may be tagged, whether an overload may take events of some kind without exception.
     watches:
-        Whether a context may watch attributes.
+        Whether a context may watch attributes: its type has the method `loaded`.
     """
 
     prefix: str

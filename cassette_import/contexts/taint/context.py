@@ -82,7 +82,6 @@ class Taint(Context, tagging=True):
 
     inherit: ClassVar[bool] = True
     recognised_types: ClassVar[tuple[type, ...]] = (str, bytes)
-    watched: Attributes
 
     def __init__(
         self,

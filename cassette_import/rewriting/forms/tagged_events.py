@@ -72,8 +72,12 @@ def tests_of_whole(at: At, name: str, operand: ast.expr) -> list[ast.expr]:
     """The test whether a primitive takes items from its right operand by code of the program."""
     if name not in _OF_WHOLE or is_number(operand):
         return []
-    kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [operand])])
-    return [at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))]))]
+    kind = at.call(at.symbol(symbols.TYPE), [operand])
+    usual = ("int", "float", "str") if name == "operator.iadd" else ("int",)
+    others: list[ast.expr] = [at.put(ast.Compare(kind, [ast.IsNot()], [at.kind(known)])) for known in usual]
+    identity = at.call(at.symbol(symbols.ID), [kind])
+    others.append(at.put(ast.Compare(identity, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
+    return [at.put(ast.BoolOp(ast.And(), others))]
 
 
 def _is_not_in(at: At, value: ast.expr, container: str) -> ast.expr:

@@ -14,7 +14,7 @@ from cassette_import.rewriting.trees.traversal import declare_leaves
 
 Node = TypeVar("Node", bound=ast.AST)
 
-KINDS: Final = ("function", "method", "builtin", "module", "tuple", "list")
+KINDS: Final = ("function", "method", "builtin", "module", "tuple", "list", "int", "float", "str")
 """The types of callees that call sites test, and of values that the interpreter may unpack."""
 
 _LOAD = ast.Load()

@@ -84,6 +84,9 @@ _KINDS: Final[dict[str, type]] = {
     "module": ModuleType,
     "tuple": tuple,
     "list": list,
+    "int": int,
+    "float": float,
+    "str": str,
 }
 
 BINDINGS: Final[dict[str, Any]] = {
