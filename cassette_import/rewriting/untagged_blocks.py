@@ -14,7 +14,7 @@ from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.untagged import Steps
-from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep
+from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls
 from cassette_import.rewriting.forms.untagged_steps import Value
 from cassette_import.rewriting.modes import Mode
@@ -274,7 +274,11 @@ class UntaggedBlocks:
         if _chain(node) > _LONGEST_CHAIN or is_too_deep(node.test):
             return False
         steps, at = self._steps, At(node.test)
-        node.test = self._steps.tested(node.test)
+        if isinstance(node.test, (ast.BoolOp, ast.Compare, ast.IfExp)) and spans_lines(node.test):
+            steps.flush(at)
+            node.test = self._rewrite(node.test)
+        else:
+            node.test = steps.tested(node.test)
         cleared = steps.cleared(at, steps.taken(0))
         before = steps.pending, steps.is_unsettled
         blocks: list[list[ast.stmt]] = []
@@ -294,7 +298,8 @@ class UntaggedBlocks:
         steps.flush(At(node))
         steps.is_unsettled = True
         tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-        node.test = steps.tested(node.test) if all(map(is_still, tests)) else self._rewrite(node.test)
+        are_steps = all(map(is_still, tests)) and not spans_lines(node.test)
+        node.test = steps.tested(node.test) if are_steps else self._rewrite(node.test)
         steps.is_unsettled = True
         node.body = self._block(node.body)
         steps.is_unsettled = True

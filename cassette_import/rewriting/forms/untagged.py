@@ -35,7 +35,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.guarded import path_of
-from cassette_import.rewriting.forms.untagged_branches import Branches
+from cassette_import.rewriting.forms.untagged_branches import Branches, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls, is_plain_call, receiver_of_super
 from cassette_import.rewriting.forms.untagged_steps import Value, claimed, is_temporary
 from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPLACE, UNARY
@@ -147,7 +147,7 @@ class Steps(Branches):
 
     def _compare(self, node: ast.Compare) -> Value | None:
         if len(node.ops) > 1:
-            return self.connected(self.chain(node))
+            return None if spans_lines(node) else self.connected(self.chain(node))
         op = node.ops[0]
         name = COMPARE[type(op).__name__]
         slots = [Slot(node, "left"), Slot(node, "comparators", 0)]

@@ -108,7 +108,10 @@ class Branches(StepWriter):
 
         return self.apart(make)
 
-    def conditional(self, node: ast.IfExp) -> Value:
+    def conditional(self, node: ast.IfExp) -> Value | None:
+        """`a if b else c`; None if its parts are on several lines."""
+        if spans_lines(node):
+            return None
         at, mark = At(node), len(self.used)
         test = self.tested(node.test)
         cleared = self.cleared(at, self.taken(mark))
@@ -122,7 +125,8 @@ class Branches(StepWriter):
         return Value(at.load(name), at.load(name))
 
     def connected(self, node: ast.BoolOp) -> Value | None:
-        if len(node.values) > _DEEPEST:
+        """The value of ``and`` or ``or``; None if its parts are on several lines."""
+        if len(node.values) > _DEEPEST or spans_lines(node):
             return None
         at, name, is_and = At(node), self.temporary(), isinstance(node.op, ast.And)
         first, *others = node.values
@@ -153,6 +157,11 @@ class Branches(StepWriter):
         compared = at.put(ast.Compare(left, [node.ops[0]], [middle]))
         others = at.put(ast.Compare(middle, node.ops[1:], node.comparators[1:]))
         return at.put(ast.BoolOp(ast.And(), [compared, others]))
+
+
+def spans_lines(node: ast.expr) -> bool:
+    """Whether an expression has several lines: tracers would see the line of its begin again behind its branches."""
+    return node.lineno != node.end_lineno
 
 
 def is_still(node: ast.expr) -> bool:

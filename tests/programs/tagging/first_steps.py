@@ -604,6 +604,21 @@ def in_a_type(ctx):
     return found, 1
 
 
+def with_conditions_of_several_lines(number, text):
+    # fmt: off
+    if (number.real > 1 and
+            text.upper() != text and text.lower() == text):
+        number = number + 1
+    found = (number.real or
+             text.upper())
+    other = (found.real + 1 if number.real else
+             len(text))
+    # fmt: on
+    while number.real > 2 and other:
+        number -= 1
+    return found, other
+
+
 PROGRAMS = [
     function
     for name, function in sorted(globals().items())

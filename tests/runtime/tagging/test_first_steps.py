@@ -1,6 +1,7 @@
 """The first value may be tagged in the middle of a statement: metadata is then as if others had been tagged before."""
 
 import gc
+import sys
 
 import pytest
 from programs.tagging import first_steps
@@ -60,3 +61,30 @@ def test_metadata_is_the_same_when_functions_have_run_before(program):
         ctx = Flowing()
         live_metadata.start_counting()
         assert values_and_metadata(program, ctx) == first
+
+
+def lines_of(function, arguments):
+    """The lines of a function that a tracer sees."""
+    seen = []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_name != function.__name__:
+            return None
+        seen.append((event, frame.f_lineno - frame.f_code.co_firstlineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*arguments)
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+@pytest.mark.parametrize("arguments", [(3, "a"), (0, "a"), (3, "")])
+def test_a_tracer_sees_the_lines_of_the_program_in_conditions_of_several_lines(arguments):
+    plain = lines_of(first_steps.with_conditions_of_several_lines, arguments)
+    with Flowing():
+        first_steps.with_conditions_of_several_lines(*arguments)
+        assert lines_of(first_steps.with_conditions_of_several_lines, arguments) == plain
