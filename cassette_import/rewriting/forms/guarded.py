@@ -125,7 +125,7 @@ class GuardedForm:
 
     def _compared(self, function: ast.Attribute, keywords: bool) -> ast.expr:
         """The same without a temporary: `learn` itself compares the function with what the guard holds."""
-        at, path = At(function), _path(function)
+        at, path = At(function), path_of(function)
         return self._learned(at, function, self._guard(GuardKind.OF_MODULE, keywords, *path), at.load(path[0]))
 
     def _method(self, node: ast.Call, function: ast.Attribute, keywords: bool) -> ast.expr:
