@@ -1,8 +1,8 @@
 """Functions of one number and of many whose derivatives are measured; their `module` argument has the elementary
 functions.
 
-They stand in a separate file: functions of a file that run by turns in a context and without one cost more. Nobody has
-looked at the functions from `kepler` on while the contexts were made quick.
+They stand in a separate file: functions of a file that run by turns in a context and without one cost more. The
+functions from `kepler` on, but for `pendulum` and `bodies`, were not profiled while the contexts were made quick.
 """
 
 from __future__ import annotations

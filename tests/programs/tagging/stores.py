@@ -362,7 +362,10 @@ def by_registered_reduce(x):
         pass
 
     copyreg.pickle(C, lambda _: (float, (x,)))
-    return copy.copy(C())
+    try:
+        return copy.copy(C())
+    finally:
+        del copyreg.dispatch_table[C]  # it would keep the value until the process ends
 
 
 def by_copy_of_an_iterator(x):
