@@ -72,6 +72,10 @@ extern PyType_Spec suspension_spec;
 PyObject *suspend(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *resume(PyObject *module, PyObject *suspension);
 
+/* ---- module.c: names, as functions have them: tools that observe calls read the name of each callee */
+
+extern PyGetSetDef names_of_functions[];
+
 /* ---- suspended_call.c: a hook that is called while its context is suspended */
 
 extern PyType_Spec suspended_call_spec;

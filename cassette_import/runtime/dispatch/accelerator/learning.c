@@ -237,6 +237,7 @@ static PyType_Slot slots[] = {
     {Py_tp_clear, clear},
     {Py_tp_dealloc, dealloc},
     {Py_tp_members, members},
+    {Py_tp_getset, names_of_functions},
     {Py_tp_methods, methods},
     {0, NULL},
 };

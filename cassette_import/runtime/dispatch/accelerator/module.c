@@ -44,7 +44,21 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 1 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 2 /* see `_VERSION` in the module in Python that loads this one */
+
+/* The last part of the name of its type. */
+static PyObject *
+name_of_function(PyObject *object, void *Py_UNUSED(closure))
+{
+    const char *name = Py_TYPE(object)->tp_name, *last = strrchr(name, '.');
+    return PyUnicode_FromString(last == NULL ? name : last + 1);
+}
+
+PyGetSetDef names_of_functions[] = {
+    {"__name__", name_of_function, NULL, NULL, NULL},
+    {"__qualname__", name_of_function, NULL, NULL, NULL},
+    {NULL},
+};
 
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
