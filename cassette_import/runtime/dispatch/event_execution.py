@@ -9,23 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import PROPERTIES, joined, keywords_of, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import run_if_active
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.failed_events import notify_errorhooks
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
-
-if TYPE_CHECKING:
-    from cassette_import.runtime.dispatch import accelerator
-else:
-    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
 
 _CALLS: Final = int(Events.CALLS)
 
@@ -90,7 +85,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                 named = {**keywords_of(callee), **keywords}
                 handler = find(context, function, full, named)
                 if handler is not None:
-                    suspend, resume = accelerator.DISPATCH.suspending
+                    suspend, resume = DISPATCH.suspending
                     token = suspend(activation, number) if suspend else put(hook_activation(activation, number))
                     try:
                         if propagation is not None:

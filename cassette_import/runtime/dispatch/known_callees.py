@@ -1,6 +1,6 @@
 """Known callees: what call sites call instead of callees that they have called before.
 
-The accelerator of dispatch keeps them, in the place of `learn`. It is loaded when there is something to keep.
+The accelerator of dispatch keeps them, in the place of `learn`.
 
 Knows the accelerator; must not know what is learned, or when.
 """
@@ -11,14 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.late_modules import late
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import NAMES
 
 if TYPE_CHECKING:
-    from cassette_import.runtime.dispatch import accelerator
     from cassette_import.runtime.dispatch.accelerator._dispatch import Learn
-else:
-    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
 
 _Learn = Callable[..., Any]
 
@@ -75,8 +72,8 @@ class KnownCallees:
         if self._learn is not None or self.remember is None:
             return
         self.remember = None
-        if accelerator.DISPATCH.is_used and NAMES[self._name] is self._slowly:  # no others have replaced these
-            self._learn = accelerator.DISPATCH.Learn(self._slowly, self._given_up, self._targets, self._held)
+        if DISPATCH.is_used and NAMES[self._name] is self._slowly:  # no others have replaced these
+            self._learn = DISPATCH.Learn(self._slowly, self._given_up, self._targets, self._held)
             self._learn.is_only_variant = self._is_only_variant
             self.remember = self._learn.remember
             NAMES[self._name] = self._learn

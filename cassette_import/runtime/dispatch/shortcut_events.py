@@ -9,19 +9,13 @@ import functools
 import sys
 from collections.abc import Callable, Container
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.late_modules import late
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.state import ACTIVE, hook_activation
-
-if TYPE_CHECKING:
-    from cassette_import.runtime.dispatch import accelerator
-else:
-    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
-
 
 NEVER, SAME_TYPES, SAME_COUNT = range(3)
 """For which further calls of a target an overload is the same: for none, for those with arguments of the same types, or
@@ -63,7 +57,7 @@ def make_single_overload_event(
     fewest = handler.required
     most = sys.maxsize if handler.has_rest else len(handler.types)
     get, put = ACTIVE.get, ACTIVE.set
-    suspend, resume = accelerator.DISPATCH.suspending
+    suspend, resume = DISPATCH.suspending
 
     @hidden
     def overload(*arguments: Any) -> Any:
@@ -119,7 +113,7 @@ def make_typed_overload_event(
     the whole `event`.
     """
     get, put, find = ACTIVE.get, ACTIVE.set, table.find
-    suspend, resume = accelerator.DISPATCH.suspending
+    suspend, resume = DISPATCH.suspending
 
     @hidden
     def shortcut_of_target(*arguments: Any) -> Any:
@@ -154,9 +148,9 @@ def _in_c(
 
     A call from C to Python takes room on the stack of C. Python functions may recurse deeper than that.
     """
-    if not accelerator.DISPATCH.is_used or type(target) is FunctionType:
+    if not DISPATCH.is_used or type(target) is FunctionType:
         return None
-    return accelerator.DISPATCH.OverloadEvent(event, variant, target, level, choose)
+    return DISPATCH.OverloadEvent(event, variant, target, level, choose)
 
 
 def make_leaf_event(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable
 from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import (
     CALLS_OF_INSTANCES,
@@ -25,13 +25,8 @@ from cassette_import.interpreter.callables import (
     split,
 )
 from cassette_import.interpreter.hidden_frames import hide
-from cassette_import.interpreter.late_modules import late
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.state import ACTIVE, hook_activation
-
-if TYPE_CHECKING:
-    from cassette_import.runtime.dispatch import accelerator
-else:
-    (accelerator,) = late("cassette_import.runtime.dispatch", "accelerator")
 
 _MOST_ARGUMENTS: Final = 8
 """A hook that takes more arguments than this gets them as a tuple."""
@@ -94,8 +89,8 @@ def splitting(hook: Callable[..., Any], leading: int, count: int | None = None) 
     make, code = _compiled(leading, count if has_count else None, level is not None)
     run: Callable[..., Any] = make(function, level)
     run.__code__ = code
-    if accelerator.DISPATCH.is_used:
-        return accelerator.DISPATCH.SplittingCall(function if level is None else hook, run, leading)
+    if DISPATCH.is_used:
+        return DISPATCH.SplittingCall(function if level is None else hook, run, leading)
     return run
 
 
