@@ -10,6 +10,7 @@ import threading
 import types
 
 import pytest
+from helpers.counted_metadata import count_anew
 
 from cassette_import import install, overdub
 from cassette_import.contexts import Taint
@@ -451,7 +452,9 @@ def test_a_module_that_no_import_has_made_is_found():
     assert [finding.source for finding in taint.findings] == ["made_shop_of_taint.ask"]
 
 
-def test_a_cached_function_whose_results_are_trusted_leaves_code_plain():
+def test_a_cached_function_whose_results_are_trusted_leaves_code_plain(monkeypatch):
+    count_anew(monkeypatch)
+
     @functools.lru_cache
     def text(number):
         return str(number)
@@ -463,7 +466,8 @@ def test_a_cached_function_whose_results_are_trusted_leaves_code_plain():
     assert not overdub(watching(), program)
 
 
-def test_code_is_plain_again_when_nothing_is_tagged_any_more():
+def test_code_is_plain_again_when_nothing_is_tagged_any_more(monkeypatch):
+    count_anew(monkeypatch)
     taint = watching()
     overdub(taint, an_alias_of_both)
     taint.findings.clear()

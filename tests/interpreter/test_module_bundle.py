@@ -19,7 +19,8 @@ with bundled("test"):
     import cassette_import.contexts.profile
     import cassette_import.frontends.programs.program
 
-names = [name for name in sys.modules if name.startswith("cassette_import.") and not name.endswith(("._accelerator", "._dispatch"))]
+extensions = ("._accelerator", "._dispatch")
+names = [name for name in sys.modules if name.startswith("cassette_import.") and not name.endswith(extensions)]
 """
 
 

@@ -4,6 +4,7 @@ import gc
 import sys
 
 import pytest
+from helpers.counted_metadata import count_anew
 from programs.tagging import first_steps
 
 from cassette_import import Context, install, metadata, overdub, tag
@@ -20,9 +21,7 @@ class Flowing(Context, tagging=True):
 def nothing_tagged(monkeypatch):
     """Exclude wrappers of earlier tests, which tracebacks of failed tests hold, from the count."""
     with install([first_steps.__name__]), Flowing():
-        gc.collect()
-        monkeypatch.setattr(live_metadata, "_references_of_modules", [])
-        live_metadata.start_counting()
+        count_anew(monkeypatch)
     with install([first_steps.__name__]):
         yield
 

@@ -1,17 +1,16 @@
 """The fast path: while nothing is tagged, events are plain; from the first tagged value on, rules apply."""
 
-import gc
 import subprocess
 import sys
 import threading
 import types
 
 import pytest
+from helpers.counted_metadata import count_anew
 from programs.tagging import first_values
 
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.tagging import live_metadata
 
 
 class Tagging(Context, tagging=True):
@@ -43,9 +42,7 @@ def is_tagged_anywhere():
 def nothing_tagged(monkeypatch):
     """Exclude wrappers of earlier tests, which tracebacks of failed tests hold, from the count."""
     with install([first_values.__name__]), Tagging():
-        gc.collect()
-        monkeypatch.setattr(live_metadata, "_references_of_modules", [])
-        live_metadata.start_counting()
+        count_anew(monkeypatch)
         assert not is_tagged_anywhere()
     with install([first_values.__name__]):
         yield
