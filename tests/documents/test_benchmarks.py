@@ -88,7 +88,7 @@ def test_the_table_of_lanes_has_a_row_for_each_function_whose_package_is_install
     )
     assert done.returncode == 0, done.stderr
     rows = done.stdout.splitlines()
-    assert rows[0] == "| function | loop, µs | `np.vectorize` | numba | own | C | lanes |"
+    assert rows[0] == "| function | loop, µs | `np.vectorize` | numba | own | NumPy | C | lanes |"
     assert [row.split(" | ")[0] for row in rows[2:4]] == ["| sRGB, one branch", "| Kepler's equation"]
     assert all(re.search(r"\| \d[\d.e+-]* × \|$", row) for row in rows[2:])
 
