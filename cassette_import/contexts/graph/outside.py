@@ -94,7 +94,7 @@ class Outside:
     def _is_own_namespace(self, key: int) -> bool:
         """Whether a changed dict has the attributes of a known argument, which counts as changed then."""
         owner, content, _ = self._entries[key]
-        if type(owner) is not dict or not any(id(one) in self._own for one in gc.get_referrers(owner)):
+        if type(owner) is not dict or not any(_namespace(one) is owner for one in self._own.values()):
             return False
         self._noted[key] = owner, content
         del self._entries[key]
@@ -113,6 +113,17 @@ class Outside:
             _restore(owner, content)
         self._entries.clear()
         self._cells.clear()
+
+
+def _namespace(item: Any) -> Any:
+    """The dict of an object's attributes; None if it has none. No code of the program runs.
+
+    The collector does not show from 3.13 on that the object refers to it.
+    """
+    try:
+        return object.__getattribute__(item, "__dict__")
+    except AttributeError:
+        return None
 
 
 def _cell_content(cell: CellType) -> Any:
