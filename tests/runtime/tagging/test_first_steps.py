@@ -81,6 +81,11 @@ def lines_of(function, arguments):
     return seen
 
 
+@pytest.mark.xfail(
+    sys.version_info < (3, 12),
+    reason="on 3.11, a tracer sees a line once more where a part of a condition is tested (docs/transparency.md)",
+    strict=False,
+)
 @pytest.mark.parametrize("arguments", [(3, "a"), (0, "a"), (3, "")])
 def test_a_tracer_sees_the_lines_of_the_program_in_conditions_of_several_lines(arguments):
     plain = lines_of(first_steps.with_conditions_of_several_lines, arguments)
