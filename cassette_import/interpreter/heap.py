@@ -5,13 +5,12 @@ Knows functions and the garbage collector. Must not know contexts.
 
 from __future__ import annotations
 
-import _thread
 import gc
 import operator
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain, compress, repeat, starmap
+from itertools import chain, compress, islice, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -47,30 +46,23 @@ def _functions() -> list[FunctionType]:
 
     The list of all objects also contains tuples that another thread is about to fill, as in `tuple(f(x) for x in xs)`.
     A reference to such a tuple makes that thread fail when it goes on. So no other thread may run while the list
-    exists: if there are other threads, the list is made, searched and dropped within one call of a C function.
+    exists: if there are other threads, the list is made, searched and dropped within one call of a C function. That
+    call makes one list: an audit hook that is written in Python runs before a list is made, and would let other
+    threads run while a list made before exists. What reads the list is in the list, and so has to be read to its end.
     """
-    if _thread._count() == 0:
+    if len(sys._current_frames()) == 1:  # `_thread._count` does not count threads that C code has started
         return [item for item in gc.get_objects() if type(item) is FunctionType]
     collects = gc.isenabled()
     gc.disable()  # up to 3.11 it may run when a list is made, and finalizers may let other threads run
     try:
-        found = [item for generation in range(3) for item in _functions_in(generation)]
+        same = chain.from_iterable(map(repeat, starmap(gc.get_objects, [()]), repeat(2)))  # the list, and then again
+        objects, kinds = (chain.from_iterable(islice(same, 1)) for _ in range(2))
+        wanted = map(operator.is_, map(type, kinds), repeat(FunctionType))
+        rest = compress(chain(wanted, same), repeat(False))  # empty; it reads both to their ends, which drops the list
+        return list(chain(compress(objects, wanted), rest))
     finally:
         if collects:
             gc.enable()
-    if all(type(item) is FunctionType for item in found):
-        return found
-    return [item for item in gc.get_objects() if type(item) is FunctionType]
-
-
-def _functions_in(generation: int) -> list[FunctionType]:
-    # Two lists: a single one would have to be held while it is searched, and would contain what searches it. Objects
-    # that are new in the second list are at its end.
-    objects = chain.from_iterable(starmap(gc.get_objects, [(generation,)]))
-    kinds = map(type, chain.from_iterable(starmap(gc.get_objects, [(generation,)])))
-    wanted = map(operator.is_, kinds, repeat(FunctionType))
-    rest = compress(wanted, repeat(False))  # empty; it reads the second list to its end, which drops the list
-    return list(chain(compress(objects, wanted), rest))
 
 
 _MOST_ITEMS: Final = 10_000

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import traceback
+import weakref
 
 import pytest
 from helpers.contexts import entered_without_source
@@ -826,6 +827,58 @@ def test_the_search_for_functions_does_not_disturb_a_tuple_that_another_thread_i
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+SEARCH_BESIDE_AN_AUDIT_HOOK = """
+import sys, threading
+from cassette_import.interpreter.heap import functions_of
+
+def watch(event, arguments):
+    for _ in range(100):
+        pass
+
+def make_tuples():
+    while not done.is_set():
+        try:
+            tuple(number for number in range(50))
+        except SystemError as error:
+            failures.append(error)
+
+failures, done = [], threading.Event()
+threads = [threading.Thread(target=make_tuples) for _ in range(4)]
+sys.addaudithook(watch)
+sys.setswitchinterval(1e-6)
+for thread in threads:
+    thread.start()
+for _ in range(300):
+    functions_of({"no file"})
+done.set()
+for thread in threads:
+    thread.join()
+assert failures == [], failures
+"""
+
+
+def test_the_search_of_all_objects_lets_no_thread_run_in_an_audit_hook_while_it_holds_objects():
+    subprocess.run([sys.executable, "-c", SEARCH_BESIDE_AN_AUDIT_HOOK], check=True)
+
+
+def test_the_search_of_all_objects_beside_other_threads_keeps_no_object_alive():
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    gc.disable()
+    try:
+        held = type("Held", (), {})()
+        held.items = [held.__class__]
+        gone = weakref.ref(held)
+        functions_of({"no file"})
+        del held
+        assert gone() is None
+    finally:
+        gc.enable()
+        done.set()
+        thread.join()
 
 
 def test_a_function_waits_for_a_context_that_is_active_when_another_one_searches_all_functions(program, make_program):
