@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.fuzz.constants import Constants
+from cassette_import.contexts.fuzz.corpus_entries import Entry
 from cassette_import.contexts.fuzz.coverage import Coverage
 from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, importable, test_source
 from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
@@ -29,7 +29,7 @@ from cassette_import.contexts.fuzz.storage import Folder
 from cassette_import.contexts.fuzz.turns import Turns
 from cassette_import.errors import PassError
 
-__all__ = ["Entry", "Search"]
+__all__ = ["Search"]
 
 _NEWEST: Final = 8
 _MOST_CANDIDATES: Final = 600
@@ -49,29 +49,6 @@ _MINIMISING_REPAIRED: Final = 150
 """How many inputs are tried to make one smaller."""
 _LONGEST_TOKEN: Final = 40
 _MOST_REMEMBERED: Final = 200_000
-
-
-@dataclass
-class Entry:
-    """An input that reached something new.
-
-    Attributes
-    ----------
-    value:
-        The input.
-    repairs:
-        The places of comparisons between two parts of the input, as of a checksum: they were written anew on the way to
-        this input, and must be for inputs that are made of it.
-    size:
-        How long it is in a file.
-    """
-
-    value: Any
-    repairs: frozenset[Any] = field(default_factory=frozenset)
-    size: int = 0
-
-    def __post_init__(self) -> None:
-        self.size = len(encoded(self.value))
 
 
 class Search:
