@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+
 VARIABLE: Final = "CASSETTE_IMPORT_ACCELERATOR"
 """The environment variable: with ``0``, no extension is used."""
 
@@ -24,7 +26,7 @@ def extension(name: str) -> ModuleType | str:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        return "it is not built; pip builds it where there are a C compiler and Python's headers"
+        return f"it is not built in {PACKAGE_FOLDER}; pip builds it where there are a C compiler and Python's headers"
     except ImportError as error:
         return str(error)
 
