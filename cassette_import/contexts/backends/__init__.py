@@ -3,6 +3,7 @@
 Knows the public names; must not know how code is written.
 """
 
-from cassette_import.contexts.backends.jit import Jitted, jit
+from cassette_import.contexts.backends.jit import jit
+from cassette_import.contexts.backends.jitted import Jitted
 
 __all__ = ["Jitted", "jit"]

@@ -8,8 +8,8 @@ from functools import cache
 from types import FunctionType
 from typing import Any, Final
 
+from cassette_import.contexts.backends.helper_functions import HELPERS
 from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, Kernel
-from cassette_import.contexts.backends.operations import HELPERS
 from cassette_import.contexts.backends.points import Columns
 from cassette_import.contexts.graph.tracing import Trace
 

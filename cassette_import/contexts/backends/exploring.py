@@ -29,6 +29,8 @@ class Explorer:
         The residual program, which traces points.
     make:
         What makes a kernel of a flow.
+    arrays:
+        Whether kernels can have arrays.
 
     Raises
     ------
@@ -36,7 +38,8 @@ class Explorer:
         If the flow of the program's first point cannot be recorded.
     """
 
-    def __init__(self, program: Residual, make: Callable[[Flow], FlowKernel]) -> None:
+    def __init__(self, program: Residual, make: Callable[[Flow], FlowKernel], arrays: bool = False) -> None:
+        self._arrays = arrays
         self._program = program
         self._make = make
         self._refused = 0
@@ -49,7 +52,7 @@ class Explorer:
             self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=False)
 
     def _recorded(self, points: Iterable[Trace], keeps_loops: bool) -> tuple[Flow, FlowKernel]:
-        flow = Flow(self._program.original, self._program.arguments, keeps_loops)
+        flow = Flow(self._program.original, self._program.arguments, keeps_loops, self._arrays)
         for one in points:
             flow.add(one)
         return flow, self._make(flow)
@@ -74,7 +77,7 @@ class Explorer:
 
     def _is_new(self, point: Sequence[Any]) -> bool:
         if self._steps is None:
-            names: dict[str, Any] = {}
+            names: dict[str, Any] = dict(self.kernel.arrays)
             exec(compile(self.kernel.in_python, "<kernel>", "exec"), names)
             self._steps = names[KERNEL]
         try:

@@ -11,7 +11,8 @@ from typing import Final
 from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.backends.kernel import MISSING, Kernel
-from cassette_import.contexts.backends.operations import NUMBERS, Operand, as_truth, constant
+from cassette_import.contexts.backends.kinds import ArrayKind, Kind, is_value, kind_of
+from cassette_import.contexts.backends.operations import Operand, as_truth, constant
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
 from cassette_import.contexts.graph.tracing import Trace
@@ -49,7 +50,7 @@ def _collect(block: Block, used: set[int], sources: dict[int, set[int]]) -> None
             _collect(inner, used, sources)
 
 
-def join_kinds(flow: Flow) -> tuple[dict[int, type], dict[int, type]]:
+def join_kinds(flow: Flow) -> tuple[dict[int, Kind], dict[int, Kind]]:
     """The types of the numbers of joins that have one type, and of those that some way comes to without a value."""
     assigned: list[Assign] = []
     work = [flow.body]
@@ -57,14 +58,12 @@ def join_kinds(flow: Flow) -> tuple[dict[int, type], dict[int, type]]:
         for item in work.pop().items:
             assigned += [item] if isinstance(item, Assign) else []
             work += inner_blocks(item)
-    kinds: dict[int, set[type]] = {}
+    kinds: dict[int, set[Kind]] = {}
     found: set[int] = set()
     for one in assigned:
         source = one.source
         if isinstance(source, (Node, Constant)):
-            kinds.setdefault(one.target.number, set()).add(
-                source.type if isinstance(source, Node) else type(source.value)
-            )
+            kinds.setdefault(one.target.number, set()).add(kind_of(source.value))
     before = -1
     while len(found) > before:
         before = len(found)
@@ -133,7 +132,7 @@ class FlowKernel(Kernel):
             elif isinstance(item, Node):
                 self._count += 1
                 for source in item.sources:
-                    self._operand(source, now)
+                    self._operand(source, now, item)
                 self._reads(indent, item.sources)
                 self._statement(item, indent, now)
             elif isinstance(item, Check):
@@ -174,10 +173,11 @@ class FlowKernel(Kernel):
             after += [] if found is None else [found]
         return _meet(after)
 
-    def _operand(self, node: Node, known: _Known) -> Operand:
+    def _operand(self, node: Node, known: _Known, reader: Node | None = None) -> Operand:
         found = known.get(node.number)
         if found is None:
-            raise NotRepresentable("a variable has different types on two ways, or none on one")
+            where = "" if reader is None or reader.site is None else f", at {reader.site}: {reader.site.source}"
+            raise NotRepresentable(f"a variable has different types on two ways, or none on one{where}")
         return found
 
     def _assign(self, group: Sequence[Assign], indent: int, known: _Known) -> None:
@@ -193,7 +193,7 @@ class FlowKernel(Kernel):
             if source is None:
                 known.pop(number, None)
                 continue
-            made[number] = Operand(f"x{number}{_LETTERS[source.kind]}", source.kind)
+            made[number] = Operand(f"x{number}{_letter(source.kind)}", source.kind)
             pairs = [(made[number].text, source.text)]
             if number in self.unbound:
                 pairs.append((f"unbound{number}", self._mark(one)))
@@ -221,12 +221,14 @@ class FlowKernel(Kernel):
         template = one.source
         if template is None:
             kind = self.unbound.get(one.target.number)
-            return None if kind is None else Operand(_ZEROS[kind], kind)
+            return None if kind is None else Operand(_zero(kind), kind)
         if isinstance(template, Node):
             return known.get(template.number)
         assert isinstance(template, Constant)
-        if type(template.value) not in NUMBERS or (type(template.value) is int and abs(template.value) >= 2**62):
+        if not is_value(template.value) or (type(template.value) is int and abs(template.value) >= 2**62):
             return None
+        if isinstance(kind_of(template.value), ArrayKind):
+            return self._result_constant(template.value)
         return Operand(constant(template.value), type(template.value))
 
     # ---- loops and jumps
@@ -276,6 +278,14 @@ class FlowKernel(Kernel):
             name = self._leaving.setdefault(target, f"leave{len(self._leaving)}_{len(self._constructs)}")
             self._line(indent, f"{name} = True")
         self._line(indent, "break")
+
+
+def _letter(kind: Kind) -> str:
+    return "a" if isinstance(kind, ArrayKind) else _LETTERS[kind]
+
+
+def _zero(kind: Kind) -> str:
+    return f"numpy.zeros({kind.shape}, {kind.dtype!r})" if isinstance(kind, ArrayKind) else _ZEROS[kind]
 
 
 def _meet(ways: list[_Known]) -> _Known | None:

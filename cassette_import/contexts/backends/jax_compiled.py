@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
+from cassette_import.contexts.backends.kinds import ArrayKind, dtype_of, kind_of, name_of, shape_of
 from cassette_import.contexts.backends.points import Columns, alike, filled
 from cassette_import.contexts.graph.nodes import Node
 from cassette_import.contexts.graph.tracing import Trace
@@ -15,7 +16,6 @@ from cassette_import.errors import CassetteError
 
 __all__ = ["JaxCompiled"]
 
-_DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
 _EXACT: Final = {"xla_backend_optimization_level": 0}
 """With optimisation, XLA fuses products and sums, which are rounded once then, and not as in Python."""
 
@@ -39,10 +39,12 @@ class JaxCompiled:
         made = self._compiled.get(length)
         if made is None:
             before = time.perf_counter()
-            shape = () if length is None else (length,)
+            axis = () if length is None else (length,)
             function = self.function if length is None else jax.vmap(self.function)
-            examples = [jax.ShapeDtypeStruct(shape, _DTYPES[node.type]) for node in self.kernel.inputs]
-            made = jax.jit(function, compiler_options=_EXACT).lower(*examples).compile()
+            kinds = [kind_of(node.value) for node in self.kernel.inputs]
+            examples = [jax.ShapeDtypeStruct((*axis, *shape_of(kind)), dtype_of(kind)) for kind in kinds]
+            options = None if self.kernel.has_arrays else _EXACT
+            made = jax.jit(function, compiler_options=options).lower(*examples).compile()
             self._compiled[length] = made
             self.seconds += time.perf_counter() - before
         return made
@@ -53,15 +55,20 @@ class JaxCompiled:
         import numpy
 
         with jax.enable_x64(True):
-            path, floats, integers = self._program(None)(
-                *(numpy.asarray(one, _DTYPES[node.type]) for one, node in zip(numbers, self.kernel.inputs, strict=True))
+            path, floats, integers, arrays = self._program(None)(
+                *(
+                    numpy.asarray(one, dtype_of(kind_of(node.value)))
+                    for one, node in zip(numbers, self.kernel.inputs, strict=True)
+                )
             )
         number = int(path)
         if number < 0:
             return None
-        of_floats, of_integers = iter(floats), iter(integers)
+        rows = {float: iter(floats), int: iter(integers)}
+        rows[bool] = rows[int]
+        of_arrays = iter(arrays)
         return number, [
-            kind(next(of_floats).item() if kind is float else next(of_integers).item())
+            _as_numpy(next(of_arrays), kind) if isinstance(kind, ArrayKind) else kind(next(rows[kind]).item())
             for kind in self.kernel.kinds[number]
         ]
 
@@ -77,12 +84,20 @@ class JaxCompiled:
         with jax.enable_x64(True):
             found = self._program(size + more)(*(numpy.pad(array, (0, more), "edge") for array in arrays))
         paths = numpy.asarray(found[0])[:size]
-        floats, integers = ([numpy.asarray(row)[:size] for row in rows] for rows in found[1:])
+        floats, integers = ([numpy.asarray(row)[:size] for row in rows] for rows in found[1:3])
         for path, trace in enumerate(traces):
             places = paths == path
             if places.any():
                 results.put_path(trace.result, places, floats, integers)
         return [int(place) for place in numpy.flatnonzero(paths < 0)]
+
+
+def _as_numpy(array: Any, kind: ArrayKind) -> Any:
+    """An array of NumPy that can be changed, or one of its numbers."""
+    import numpy
+
+    found = numpy.array(array)
+    return found if issubclass(kind.owner, numpy.ndarray) else found[()]
 
 
 def _length(size: int) -> int:
@@ -100,10 +115,11 @@ def function_of_floats(compiled: JaxCompiled, traces: Sequence[Trace]) -> Callab
         If arguments or results are no floats, or the results of two paths differ in structure.
     """
     result = traces[0].result
-    numbers = all(isinstance(one.template, Node) and one.template.type is float for one in traces[0].arguments)
-    floats = all(kind is float for kind in compiled.kernel.kinds[0])
-    if not (numbers and floats and all(alike(result, trace.result) for trace in traces)):
-        raise ValueError("a function of JAX has floats as arguments and results: return these alone")
+    arguments = [kind_of(one.template.value) for one in traces[0].arguments if isinstance(one.template, Node)]
+    has_parts = len(arguments) < len(traces[0].arguments)
+    floats = all(map(_is_of_floats, (*arguments, *compiled.kernel.kinds[0])))
+    if has_parts or not floats or not all(alike(result, trace.result) for trace in traces):
+        raise ValueError("a function of JAX has floats as arguments and results, or arrays of them: return these alone")
 
     def function(*values: Any) -> Any:
         import jax
@@ -113,13 +129,21 @@ def function_of_floats(compiled: JaxCompiled, traces: Sequence[Trace]) -> Callab
             raise CassetteError("64-bit numbers of JAX are off: use `with jax.enable_x64(True):`")
         if len(values) != len(compiled.kernel.inputs):
             raise TypeError(f"the function has {len(compiled.kernel.inputs)} arguments, not {len(values)}")
-        kinds = {str(jnp.result_type(one)) for one in values}
-        if kinds != {"float64"}:
-            raise TypeError(f"the arguments are 64-bit floats, not {', '.join(sorted(kinds))}")
+        found = {str(jnp.result_type(one)) for one in values}
+        if found != {"float64"} == {*map(dtype_of, arguments)}:
+            raise TypeError(f"the arguments are 64-bit floats, not {', '.join(sorted(found))}")
+        for value, kind in zip(values, arguments, strict=True):
+            given = f"{jnp.result_type(value)}{list(jnp.shape(value))}"
+            if given != f"{dtype_of(kind)}{list(shape_of(kind))}":
+                raise TypeError(f"an argument is {given}, and its example was {name_of(kind)}: give such an example")
         return filled(result, iter(numbers_of(*map(jnp.asarray, values))))
 
     numbers_of = _differentiable(compiled)
     return function
+
+
+def _is_of_floats(kind: Any) -> bool:
+    return kind is float or (isinstance(kind, ArrayKind) and kind.dtype.startswith("float"))
 
 
 def _differentiable(compiled: JaxCompiled) -> Callable[..., Any]:
@@ -128,10 +152,12 @@ def _differentiable(compiled: JaxCompiled) -> Callable[..., Any]:
     import jax.numpy as jnp
 
     def numbers_of(*values: Any) -> tuple[Any, ...]:
-        path, found, _ = compiled.function(*values)
+        path, floats, _, arrays = compiled.function(*values)
         factor = jnp.where(path < 0, jnp.nan, 1.0)
-        nothing = (factor - 1.0) * sum(values)  # it makes derivatives NaN where the result is
-        return tuple(jnp.where(path < 0, one * factor + nothing, one) for one in found)
+        nothing = (factor - 1.0) * sum(map(jnp.sum, values))  # it makes derivatives NaN where the result is
+        rows = {True: iter(floats), False: iter(arrays)}
+        found = [next(rows[kind is float]) for kind in compiled.kernel.kinds[0]]
+        return tuple(jnp.where(path < 0, (one * factor + nothing).astype(one.dtype), one) for one in found)
 
     if not compiled.kernel.has_open_loops:
         return numbers_of
@@ -140,7 +166,10 @@ def _differentiable(compiled: JaxCompiled) -> Callable[..., Any]:
     def derivative(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         """JAX differentiates a `while_loop` forwards only; what it gives is linear, so it goes backwards as well."""
         rows = jax.jacfwd(numbers_of, tuple(range(len(values))))(*values)
-        changes = (sum(part * tangent for part, tangent in zip(row, tangents, strict=True)) for row in rows)
+        changes = (
+            sum(jnp.tensordot(part, tangent, tangent.ndim) for part, tangent in zip(row, tangents, strict=True))
+            for row in rows
+        )
         return numbers_of(*values), tuple(changes)
 
     made.defjvp(derivative)

@@ -6,25 +6,63 @@ Knows flows, operations and JAX; must not know how a flow is recorded. Importing
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
+from cassette_import.contexts.backends.array_operations import array_constants, array_name
+from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks
+from cassette_import.contexts.backends.helper_functions import ARRAY_HELPERS
 from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.jax_kernel import VANISHED
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.backends.operations import Operand, as_float, as_truth, operand, operation, table_of
+from cassette_import.contexts.backends.kinds import ArrayKind, Kind, dtype_of, kind_of, kind_of_part, name_of, shape_of
+from cassette_import.contexts.backends.operations import (
+    Operand,
+    as_float,
+    as_truth,
+    operand,
+    operation,
+    refused,
+    table_of,
+)
 from cassette_import.contexts.graph.nodes import Constant, Node
 
 __all__ = ["JaxFlowKernel"]
 
-_DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
 _State = dict[str, Any]
 """By name: the numbers that branches and loops change; `bad`, and for each jump whether it was made."""
 
 
 class JaxFlowKernel(FlowKernel):
-    """A flow for JAX. `function` is the kernel; `source` is the text of what it does."""
+    """A flow for JAX. `function` is the kernel; `source` is the text of what it does.
+
+    Raises
+    ------
+    NotRepresentable
+        If an operation of arrays has other types, or another shape, in JAX.
+    """
+
+    takes_arrays = True
+
+    def __init__(self, flow: Flow) -> None:
+        super().__init__(flow)
+        nodes = [one for one in _all_items(flow.body) if isinstance(one, Node)]
+        self.has_arrays = any(isinstance(kind_of(one.value), ArrayKind) for one in (*self.inputs, *nodes))
+        if self.has_arrays:
+            self._check()
+
+    def _check(self) -> None:
+        """Let JAX find the types and shapes of all results."""
+        import jax
+
+        kinds = [kind_of(node.value) for node in self.inputs]
+        with jax.enable_x64(True):
+            jax.eval_shape(self.function(), *(jax.ShapeDtypeStruct(shape_of(one), dtype_of(one)) for one in kinds))
+
+    def _text(self) -> str:
+        text = super()._text()
+        return f"{ARRAY_HELPERS}\n\n{text}" if "numpy." in text or "_any_" in text else text
 
     @property
     def has_open_loops(self) -> bool:  # type: ignore[override]
@@ -56,22 +94,23 @@ class _Interpreter:
         state: _State = {f"x{node.number}": value for node, value in zip(inputs, values, strict=True)}
         state["bad"] = self._false
         for node, value in zip(inputs, values, strict=True):
-            if node.type is float:
-                state["bad"] |= self._names["_is_tiny"](value)
+            if dtype_of(kind_of(node.value)) == "float64":
+                state["bad"] |= jnp.any(self._names["_is_tiny"](value))
         state = self._block(self._kernel.flow.body, state)
         return self._result(state)
 
     def _result(self, state: _State) -> Any:
         floats: list[Any] = []
         integers: list[Any] = []
+        arrays: list[Any] = []
         for leaf in leaves(self._kernel.flow.result):
             value = state[f"x{leaf.number}"] if isinstance(leaf, Node) else leaf.value
             if isinstance(leaf, Node) and leaf.number in self._unbound:
                 state["bad"] |= state[f"unbound{leaf.number}"]
-            kind = leaf.type if isinstance(leaf, Node) else type(leaf.value)
-            (floats if kind is float else integers).append(value)
+            kind = kind_of_part(leaf)
+            (arrays if isinstance(kind, ArrayKind) else floats if kind is float else integers).append(value)
         path = self._names["_where"](state["bad"], -1, 0)
-        return self._names["_results"](path, floats, integers)
+        return self._names["_results"](path, floats, integers, arrays)
 
     # ---- blocks
 
@@ -149,30 +188,54 @@ class _Interpreter:
                 work += inner.items
         for name in names:
             if name not in state:
-                state[name] = jnp.zeros((), self._dtype(name))
+                state[name] = jnp.zeros(shape_of(self._kind(name)), self._dtype(name))
         return sorted(names)
 
+    def _kind(self, name: str) -> Kind:
+        return self._kinds[int(name[1:])] if name[0] == "x" else bool
+
     def _dtype(self, name: str) -> str:
-        return _DTYPES[self._kinds[int(name[1:])]] if name[0] == "x" else "bool"
+        return dtype_of(self._kind(name))
 
     # ---- operations
 
     def _operation(self, node: Node, state: _State) -> None:
         for source in node.sources:
             self._reads(source, state)
-        known = {one.number: Operand(f"x{one.number}", one.type) for one in node.sources}
+        known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources}
         text, test = operation(node, known)
         table = table_of(node)
         if table is not None:
             self._names[table[0]] = Table(table[1])
+        for array in array_constants(node):
+            self._names[array_name(array)] = array
         name = f"x{node.number}"
-        state[name] = self._value(text, state)
+        state[name] = self._computed(node, text, state)
         if test is not None:
             state["bad"] |= self._value(test.replace("RESULT", name), state)
         vanished = VANISHED.get(node.function)
         if vanished is not None and node.type is float:
             operands = [as_float(operand(part, known, node)) for part in node.operands]
             state["bad"] |= self._value(f"({name} == 0.0) & {vanished.format(*operands)}", state)
+
+    def _computed(self, node: Node, text: str, state: _State) -> Any:
+        """The result of an operation, which has the type and shape that it has in NumPy."""
+        kind = kind_of(node.value)
+        if not any(isinstance(kind_of(one.value), ArrayKind) for one in (node, *node.sources)):
+            return self._value(text, state)
+        try:
+            value = self._value(text, state)
+        except Exception as error:
+            raise refused(node, f"JAX has no {node.label} of this: {str(error).partition(chr(10))[0]}") from None
+        if isinstance(kind, type) and issubclass(kind, (tuple, list)):
+            return value
+        if "int" in str(value.dtype) and "int" in dtype_of(kind):  # an index, which fits in any case
+            value = value.astype(dtype_of(kind))
+        if (str(value.dtype), value.shape) != (dtype_of(kind), shape_of(kind)):
+            raise refused(
+                node, f"{node.label} gives {value.dtype}{list(value.shape)} in JAX, and {name_of(kind)} in NumPy"
+            )
+        return value
 
     def _value(self, text: str, state: _State) -> Any:
         code = self._code.get(text)
@@ -185,7 +248,7 @@ class _Interpreter:
             state["bad"] |= state[f"unbound{node.number}"]
 
     def _truth(self, node: Node, state: _State) -> Any:
-        return self._value(as_truth(Operand(f"x{node.number}", node.type)), state)
+        return self._value(as_truth(Operand(f"x{node.number}", kind_of(node.value))), state)
 
     def _assign(self, group: Sequence[Assign], state: _State) -> None:
         made: _State = {}
@@ -211,7 +274,8 @@ class _Interpreter:
         import jax.numpy as jnp
 
         value = source.value if isinstance(source, Constant) else 0
-        return jnp.asarray(value, _DTYPES[self._kinds[number]])
+        kind = self._kinds[number]
+        return jnp.broadcast_to(jnp.asarray(value, dtype_of(kind)), shape_of(kind))
 
     # ---- branches and loops
 

@@ -50,6 +50,8 @@ def namespace() -> dict[str, Any]:
         "_results": _results,
         "_choose": lambda test, then, other, bad: jax.lax.cond(test, then, other, jnp.asarray(bad)),
         "_where": jnp.where,
+        "numpy": jnp,
+        **_array_tests(jnp),
         "_not": jnp.logical_not,
         "_both": jnp.logical_and,
         "_least": lambda one, other: jnp.where(other < one, other, one),
@@ -65,12 +67,23 @@ def namespace() -> dict[str, Any]:
     }
 
 
-def _results(path: Any, floats: list[Any], integers: list[Any]) -> Any:
+def _results(path: Any, floats: list[Any], integers: list[Any], arrays: Sequence[Any] = ()) -> Any:
     """The results of a block, which have the same types for every block."""
     import jax.numpy as jnp
 
     found = [tuple(jnp.asarray(one, kind) for one in row) for row, kind in ((floats, "float64"), (integers, "int64"))]
-    return jnp.asarray(path, "int64"), *found
+    return jnp.asarray(path, "int64"), *found, tuple(map(jnp.asarray, arrays))
+
+
+def _array_tests(jnp: Any) -> dict[str, Callable[..., Any]]:
+    """What is true where NumPy raises an exception, or has another result."""
+    return {
+        "_any_outside": lambda index, length: jnp.any((index < -length) | (index >= length)),
+        "_any_zero": lambda array: jnp.any(array == 0),
+        "_any_below_zero": lambda array: jnp.any(array < 0),
+        "_any_not_finite": lambda array: jnp.any(jnp.logical_not(jnp.isfinite(array))),
+        "_any_without_integer": lambda array: jnp.any(jnp.logical_not(jnp.abs(array) < _LARGEST)),
+    }
 
 
 def _is_tiny(number: Any) -> Any:

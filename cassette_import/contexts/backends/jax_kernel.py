@@ -88,7 +88,7 @@ class JaxKernel(Kernel):
     def _number(self, path: int) -> str:
         return f"_where(bad, -1, {path})"
 
-    def _results(self, path: str, floats: list[str], integers: list[str]) -> str:
+    def _results(self, path: str, floats: list[str], integers: list[str], *arrays: str) -> str:
         lists = [(floats, self.floats), (integers, self.integers)]
         texts = [", ".join([*numbers, *["0"] * (count - len(numbers))]) for numbers, count in lists]
         return f"_results({path}, [{texts[0]}], [{texts[1]}])"

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.backends.array_operations import array_constants, array_name
+from cassette_import.contexts.backends.helper_functions import HELPERS
+from cassette_import.contexts.backends.kinds import NUMBERS, ArrayKind, Kind, is_value, kind_of, kind_of_part
 from cassette_import.contexts.backends.operations import (
-    HELPERS,
-    NUMBERS,
     Operand,
     as_float,
     as_integer,
@@ -36,11 +37,11 @@ MISSING: Final = -2
 
 
 def leaves(template: Template) -> Iterator[Node | Constant]:
-    """The parts of a result that are numbers, in order."""
+    """The parts of a result that are numbers or arrays, in order."""
     if isinstance(template, Built):
         for part in template.parts:
             yield from leaves(part)
-    elif isinstance(template, Node) or type(template.value) in NUMBERS:
+    elif isinstance(template, Node) or is_value(template.value):
         yield template
 
 
@@ -56,6 +57,8 @@ class Kernel:
     ----------
     tables:
         The known tables that it reads, by name.
+    arrays:
+        The known arrays, by name.
 
     Raises
     ------
@@ -66,23 +69,26 @@ class Kernel:
     has_loops = False
     has_open_loops = False
     """Whether a loop has a number of turns that is not known."""
+    takes_arrays = False
+    has_arrays = False
 
     def __init__(self, traces: Sequence[Trace]) -> None:
         self.traces = traces
         self.inputs = traces[0].inputs
-        self.kinds = [list(map(_kind, leaves(trace.result))) for trace in traces]
+        self.kinds = [list(map(kind_of_part, leaves(trace.result))) for trace in traces]
         self.floats = max(kinds.count(float) for kinds in self.kinds)
-        self.integers = max(len(kinds) - kinds.count(float) for kinds in self.kinds)
+        self.integers = max(kinds.count(int) + kinds.count(bool) for kinds in self.kinds)
+        self.arrays: dict[str, Any] = {}
         self.steps = sum(len(trace.steps) for trace in traces)
         self._lines: list[str] = []
         self.tables: dict[str, tuple[Any, ...]] = {}
         for node in self.inputs:
-            if node.type not in NUMBERS:
+            if node.type not in NUMBERS and not (self.takes_arrays and is_value(node.value)):
                 raise NotRepresentable(
                     f"machine code cannot represent the argument {node.name}, of the type {node.type.__name__}\n"
                     'Use backend="python", or make it known: mark the other arguments by unknown(name, example)'
                 )
-        known = {node.number: Operand(f"x{node.number}", node.type) for node in self.inputs}
+        known = {node.number: Operand(f"x{node.number}", kind_of(node.value)) for node in self.inputs}
         self._block(list(range(len(traces))), 0, 1, known)
         self.source = self._text()
 
@@ -128,11 +134,13 @@ class Kernel:
         table = table_of(node)
         if table is not None:
             self.tables[table[0]] = table[1]
+        for array in array_constants(node):
+            self.arrays[array_name(array)] = array
         name = f"x{node.number}"
         self._line(indent, f"{name} = {text}")
         if test is not None:
             self._line(indent, f"bad |= {test.replace('RESULT', name)}")
-        known[node.number] = Operand(name, node.type)
+        known[node.number] = Operand(name, kind_of(node.value))
 
     def _outcomes(self, paths: list[int], number: int) -> list[tuple[Guard, list[int]]]:
         """The outcomes of a guard, and the paths that have each of them."""
@@ -159,42 +167,44 @@ class Kernel:
         return groups[0][1]
 
     def _return(self, path: int, indent: int, known: dict[int, Operand]) -> None:
-        floats, integers = [], []
+        floats: list[str] = []
+        integers: list[str] = []
+        arrays: list[str] = []
         for part in leaves(self.traces[path].result):
-            one = known[part.number] if isinstance(part, Node) else _result_constant(part.value)
-            if one.kind is float:
+            one = known[part.number] if isinstance(part, Node) else self._result_constant(part.value)
+            if isinstance(one.kind, ArrayKind):
+                arrays.append(one.text)
+            elif one.kind is float:
                 floats.append(as_float(one))
             else:
                 integers.append(as_integer(one))
-        self._line(indent, f"return {self._results(self._number(path), floats, integers)}")
+        self._line(indent, f"return {self._results(self._number(path), floats, integers, *arrays)}")
 
     def _number(self, path: int) -> str:
         return f"-1 if bad else {path}"
 
-    def _results(self, path: str, floats: list[str], integers: list[str]) -> str:
+    def _results(self, path: str, floats: list[str], integers: list[str], *arrays: str) -> str:
         floats = [*floats, *["0.0"] * (self.floats - len(floats))]
         integers = [*integers, *["0"] * (self.integers - len(integers))]
-        return f"({', '.join([path, *floats, *integers])},)"
+        return f"({', '.join([path, *floats, *integers, *arrays])},)"
+
+    def _result_constant(self, value: Any) -> Operand:
+        if isinstance(kind_of(value), ArrayKind):
+            self.arrays[array_name(value)] = value
+            return Operand(array_name(value), kind_of(value))
+        if type(value) is int and not -(2**62) < value < 2**62:
+            raise NotRepresentable(f"machine code cannot represent the result {value}, which does not fit into 64 bits")
+        return Operand(constant(value), type(value), value)
 
 
 def _literal(values: tuple[Any, ...]) -> str:
     return f"({''.join(f'{constant(one)}, ' for one in values)})"
 
 
-def _kind(leaf: Node | Constant) -> type:
-    return leaf.type if isinstance(leaf, Node) else type(leaf.value)
-
-
-def _result_constant(value: Any) -> Operand:
-    if type(value) is int and not -(2**62) < value < 2**62:
-        raise NotRepresentable(f"machine code cannot represent the result {value}, which does not fit into 64 bits")
-    return Operand(constant(value), type(value), value)
-
-
 def condition(guard: Guard, one: Operand) -> str:
     """The expression that is true where a guard holds."""
     expected: Any = guard.expected
-    kind: type = type(expected)
+    kind: Kind = type(expected)
     if guard.test == "truth":
         return as_truth(one) if expected else f"_not({as_truth(one)})"
     if guard.test == "type" and expected is one.kind:

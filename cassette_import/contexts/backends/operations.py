@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.backends.array_operations import array_operation, is_array_operation
+from cassette_import.contexts.backends.kinds import NUMBERS, ArrayKind, Kind, kind_of, name_of
 from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
 from cassette_import.contexts.common.number_functions.table import functions_of
 from cassette_import.contexts.graph import NotRepresentable
@@ -21,8 +23,6 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = [
     "FUNCTIONS",
-    "HELPERS",
-    "NUMBERS",
     "Operand",
     "as_float",
     "as_integer",
@@ -34,132 +34,15 @@ __all__ = [
     "table_of",
 ]
 
-NUMBERS: Final = (bool, int, float)
 _EXACT: Final = 2**53
-
-HELPERS: Final = '''
-import math
-
-
-def _not(truth):
-    return not truth
-
-
-def _both(one, other):
-    return one and other
-
-
-def _modulo(x, y):
-    return x % y
-
-
-def _floor_division(x, y):
-    return x // y
-
-
-def _float(truth):
-    return 1.0 if truth else 0.0
-
-
-def _integer(truth):
-    return 1 if truth else 0
-
-
-def _least(one, other):
-    return other if other < one else one
-
-
-def _greatest(one, other):
-    return other if other > one else one
-
-
-def _inexact(number):
-    """Whether a float may be another number."""
-    return number > 9007199254740992 or number < -9007199254740992
-
-
-def _huge(number):
-    return number > 4611686018427387903 or number < -4611686018427387903
-
-
-def _no_integer(number):
-    """Whether a float has no integer of 64 bits."""
-    return not (-4611686018427387904.0 < number < 4611686018427387904.0)
-
-
-def _fitting(number):
-    """The float, or zero if it has no integer of 64 bits."""
-    return number if -4611686018427387904.0 < number < 4611686018427387904.0 else 0.0
-
-
-def _nearest(number):
-    """The nearest integer, of two the even one."""
-    whole = float(math.floor(number))
-    rest = number - whole
-    up = rest > 0.5 or (rest == 0.5 and whole % 2.0 != 0.0)
-    return whole + 1.0 if up else whole
-
-
-def _product_huge(one, other):
-    return not (-4611686018427387904.0 < float(one) * float(other) < 4611686018427387904.0)
-
-
-def _not_finite(number):
-    return not (-math.inf < number < math.inf)
-
-
-def _outside(index, length):
-    """Whether a table has no item with an index."""
-    return index < -length or index >= length
-
-
-def _within(index, length):
-    """The place of the item with an index, which counts from the end if it is negative; zero if there is none."""
-    if index < -length or index >= length:
-        return 0
-    return index + length if index < 0 else index
-
-
-def _sum(numbers):
-    """The sum of floats as `sum` computes it: with what the additions have lost."""
-    total = 0.0
-    lost = 0.0
-    for number in numbers:
-        after = total + number
-        lost += (total - after) + number if math.fabs(total) >= math.fabs(number) else (number - after) + total
-        total = after
-    return total + lost if lost != 0.0 and -math.inf < lost < math.inf else total
-
-
-def _fmod(x, y):
-    if y == 0.0:
-        return math.nan
-    return math.copysign(math.fabs(x) % math.fabs(y), x)
-
-
-def _remainder(x, y):
-    if y == 0.0 or not (-math.inf < x < math.inf and -math.inf < y < math.inf):
-        return math.nan
-    whole, divisor = math.fabs(x), math.fabs(y)
-    rest = whole % divisor
-    other = divisor - rest
-    if rest < other:
-        result = rest
-    elif rest > other:
-        result = -other
-    else:
-        result = rest - 2.0 * ((0.5 * (whole - rest)) % divisor)
-    return math.copysign(1.0, x) * result
-'''
-"""The functions that expressions call, as the text of a module for numba."""
 
 
 class Operand:
-    """An operand as text, with its type in Python. `value` is that of a constant."""
+    """An operand as text, with its kind. `value` is that of a constant."""
 
     __slots__ = ("kind", "text", "value")
 
-    def __init__(self, text: str, kind: type, value: Any = None) -> None:
+    def __init__(self, text: str, kind: Kind, value: Any = None) -> None:
         self.text = text
         self.kind = kind
         self.value = value
@@ -187,11 +70,24 @@ def operand(template: Template, known: dict[int, Operand], node: Node) -> Operan
         If it is no number.
     """
     if isinstance(template, Node):
-        return known[template.number]
-    if isinstance(template, Constant) and type(template.value) in NUMBERS:
-        return _constant(template.value, node)
-    kind = template.kind if isinstance(template, Built) else type(template.value)
-    raise refused(node, f"an operand of {node.label} is of the type {kind.__qualname__}")
+        return _as_number(known[template.number])
+    if isinstance(template, Constant):
+        known_kind = kind_of(template.value)
+        if known_kind in NUMBERS:
+            return _constant(template.value, node)
+        if isinstance(known_kind, ArrayKind) and known_kind.is_number:
+            return _constant(template.value.item(), node)
+    kind = template.kind if isinstance(template, Built) else kind_of(template.value)
+    raise refused(node, f"an operand of {node.label} is of the type {name_of(kind)}")
+
+
+def _as_number(one: Operand) -> Operand:
+    """The operand of a function of numbers, which takes those of NumPy too."""
+    kind = one.kind
+    if not (isinstance(kind, ArrayKind) and kind.is_number):
+        return one
+    is_wide = kind.dtype in ("float64", "int64", "bool")
+    return Operand(one.text if is_wide else f"numpy.{kind.number.__name__}64({one.text})", kind.number)
 
 
 def _constant(value: Any, node: Node) -> Operand:
@@ -228,6 +124,7 @@ def as_integer(one: Operand) -> str:
 
 def as_truth(one: Operand) -> str:
     """The truth of a number."""
+    one = _as_number(one)
     return one.text if one.kind is bool else f"({one.text} != {'0.0' if one.kind is float else '0'})"
 
 
@@ -239,6 +136,8 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
     NotRepresentable
         If machine code would not give Python's result.
     """
+    if _has_arrays(node) and is_array_operation(node):
+        return array_operation(node, known, refused)
     if node.type not in NUMBERS:
         raise refused(node, f"the result of {node.label} is of the type {node.type.__qualname__}")
     if node.function is operator.getitem:
@@ -252,10 +151,14 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
     made = make(node, [operand(part, known, node) for part in parts])
     if made is None:
         kinds = ", ".join(
-            known[part.number].kind.__name__ if isinstance(part, Node) else "a constant" for part in parts
+            name_of(known[part.number].kind) if isinstance(part, Node) else "a constant" for part in parts
         )
         raise refused(node, f"{node.label} of {kinds}")
     return made
+
+
+def _has_arrays(node: Node) -> bool:
+    return any(isinstance(kind_of(one.value), ArrayKind) for one in (node, *node.sources))
 
 
 # ---- tables

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.backends.operations import NUMBERS
+from cassette_import.contexts.backends.kinds import NUMBERS, Kind, dtype_of, is_value, kind_of, name_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
 
 __all__ = ["Columns", "alike", "as_columns", "filled"]
 
-_DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
 _DIFFERENT: Final = (
     "the results of two points differ in more than their numbers: {} and {}\nCall the function for each point"
 )
@@ -28,7 +27,7 @@ def as_columns(columns: Sequence[Any], templates: Sequence[Template]) -> list[An
         if not isinstance(template, Node) or template.type not in NUMBERS:
             raise ValueError("map needs a function of numbers: call the function for each point")
         array = numpy.asarray(column)
-        if array.dtype != _DTYPES[template.type] or array.ndim > 1:
+        if array.dtype != dtype_of(template.type) or array.ndim > 1:
             raise TypeError(
                 f"{template.name} is an array of one dimension, or a number, of the type {template.type.__name__}, "
                 f"as the example; not {array.ndim} dimensions of {array.dtype}"
@@ -46,10 +45,7 @@ class Columns:
         self.size = arrays[0].size
         self._template = template
         self._arrays = arrays
-        self._columns = [
-            numpy.empty(self.size, _DTYPES[part.type if isinstance(part, Node) else type(part.value)])
-            for part in leaves(template)
-        ]
+        self._columns = [numpy.empty(self.size, dtype_of(_kind(part))) for part in leaves(template)]
 
     def point(self, place: int) -> tuple[Any, ...]:
         """The arguments of one point."""
@@ -77,8 +73,8 @@ class Columns:
         return filled(self._template, iter(self._columns))
 
 
-def _kind(template: Template) -> type:
-    return template.type if isinstance(template, Node) else type(template.value)  # type: ignore[union-attr]
+def _kind(template: Template) -> Kind:
+    return kind_of(template.value)  # type: ignore[union-attr]
 
 
 def alike(one: Template, other: Template) -> bool:
@@ -90,7 +86,7 @@ def alike(one: Template, other: Template) -> bool:
             and (one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts))
             and all(map(alike, one.parts, other.parts))
         )
-    if _kind(one) not in NUMBERS:
+    if not is_value(one.value):
         return isinstance(one, Constant) and isinstance(other, Constant) and same(one.value, other.value)
     return _kind(one) is _kind(other)
 
@@ -117,10 +113,10 @@ def filled(template: Template, columns: Any) -> Any:
     if isinstance(template, Built):
         parts = tuple(Constant(filled(part, columns)) for part in template.parts)
         return evaluated(Built(template.kind, parts, template.keys), {})
-    return next(columns) if _kind(template) in NUMBERS else template.value
+    return next(columns) if is_value(template.value) else template.value
 
 
 def _shown(template: Template) -> str:
     if isinstance(template, Built):
         return f"{template.kind.__name__}({', '.join(map(_shown, template.parts))})"
-    return _kind(template).__name__ if _kind(template) in NUMBERS else repr(template.value)
+    return name_of(_kind(template)) if _kind(template) in NUMBERS else repr(template.value)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-__all__ = ["array_types", "floats_in", "holds_floats", "is_array"]
+__all__ = ["array_types", "can_change", "floats_in", "holds_floats", "is_array"]
 
 
 def array_types() -> tuple[type, ...]:
@@ -30,6 +30,11 @@ def is_array(value: Any) -> bool:
     False
     """
     return issubclass(type(value), array_types())
+
+
+def can_change(value: Any) -> bool:
+    """Whether a value is an array of NumPy, whose numbers can be changed; those of its scalars cannot."""
+    return issubclass(type(value), array_types()[:1])
 
 
 def floats_in(values: Iterable[Any], most: int | None = None, depth: int = 2) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, MUTATORS, is_pure, keeps_types, makes_text
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
@@ -259,7 +259,7 @@ class TraceContext(LosesNothing, tagging=True):
 
     def _changes_nothing(self, f: Any, arguments: tuple[Any, ...]) -> bool:
         owner = plain(arguments[0])
-        if f in IN_PLACE and not isinstance(owner, (list, set, dict, deque, bytearray)) and not is_array(owner):
+        if f in IN_PLACE and not isinstance(owner, (list, set, dict, deque, bytearray)) and not can_change(owner):
             return True  # of an immutable value
         if f is not setattr or metas_of(arguments[2]) is not None:
             return False

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.common.outliving import CODE, OPAQUE, outliving
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.heap import functions_of
@@ -61,7 +61,7 @@ class Outside:
 
     def forbids(self, owner: Any) -> bool:
         """Whether an object that is about to change must not. Its former content is noted."""
-        while is_array(owner) and owner.base is not None:
+        while can_change(owner) and owner.base is not None:
             owner = owner.base
         if id(owner) in self.unknown or isinstance(owner, CODE):
             return True
@@ -156,7 +156,7 @@ def _slots(owner: Any) -> list[str]:
 def _content(owner: Any) -> list[Any]:
     if hasattr(type(owner), "__next__"):
         return []
-    if isinstance(owner, _COPIED) or is_array(owner):
+    if isinstance(owner, _COPIED) or can_change(owner):
         return [owner.copy()]
     slots = {name: _stored(owner, name) for name in _slots(owner)}
     return [dict(vars(owner)) if hasattr(owner, "__dict__") else None, slots]
@@ -165,7 +165,7 @@ def _content(owner: Any) -> list[Any]:
 def _restore(owner: Any, content: list[Any]) -> None:
     if not content:
         return
-    if is_array(owner):
+    if can_change(owner):
         owner[...] = content[0]
     elif isinstance(owner, (list, deque, bytearray)):
         owner.clear()

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.lost_numbers import unshared
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.graph.context import LITERALS, TraceContext
@@ -46,7 +46,7 @@ def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if keywords or not _has_node(ctx, arguments) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     values = [plain(one) for one in arguments]
-    if f in IN_PLACE and is_array(values[0]):
+    if f in IN_PLACE and can_change(values[0]):
         raise ctx.refuse(
             refusal("an array with unknown numbers is changed in place", "Make a new array: `a = a + b`, numpy.where")
         )

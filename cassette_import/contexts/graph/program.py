@@ -174,13 +174,12 @@ class _Writer:
                 before, paths = paths, self._branch(paths, number, step, indent, known)
                 if len(paths) < len(before):
                     loops = self._loops(paths, number + 1, known)
-            elif step.number not in known and paths[0].of(step) not in known:  # an equal one may be within a loop
+            elif step.number not in known and paths[0].of(step) == step.number:
                 if step.site is not None and step.site.function != shown:
                     shown = step.site.function
                     self._line(indent, f"# {step.site.module}.{shown}")
                 self._statement(paths, step, indent, known)
-                known.setdefault(paths[0].of(step), known[step.number])
-            else:
+            elif paths[0].of(step) in known:  # else it is in a loop, and nothing uses it afterwards
                 known[step.number] = known[paths[0].of(step)]
         check_result(paths[0].trace.result)
         self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")

@@ -370,3 +370,18 @@ def test_questions_on_objects_with_unknown_parts_are_known():
         return x if hasattr(box, "value") and "box" in parts and callable(f) and (box, x) else 0.0
 
     assert [node.label for node in graph(f, 3.0).nodes] == ["x"]
+
+
+def test_a_number_of_numpy_is_not_changed_in_place():
+    def total(rows):
+        found, least = 0.0, np.float64(1.0)
+        for row in rows:
+            for number in row:
+                found += number
+                least -= number * number
+        return found, least
+
+    numbers = np.arange(6.0).reshape(2, 3)
+    found = graph(total, numbers)
+    assert found.run(numbers + 1.0) == total(numbers + 1.0)
+    assert [type(one) for one in found.run(numbers)] == [np.float64, np.float64]

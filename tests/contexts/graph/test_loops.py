@@ -164,3 +164,17 @@ def test_what_the_last_round_has_computed_may_be_used_after_the_loop():
     found = residual(program, unknown("x", 2.0))
     assert "for " in found.source
     assert [found(x) for x in (2.0, -1.5, 0.1)] == [program(x) for x in (2.0, -1.5, 0.1)]
+
+
+def fixed_point(x):
+    rounds, y = 0, x
+    while abs(math.cos(y) * x - y) > 1e-13 and rounds < 100:
+        y = math.cos(y) * x
+        rounds += 1
+    return y * y
+
+
+def test_a_loop_that_computes_its_test_again_in_its_body_has_a_program():
+    program = residual(fixed_point, unknown("x", 0.9))
+    assert "for _ in range(" in program.source
+    assert [program(x) for x in (0.9, 0.5, 0.8)] == [fixed_point(x) for x in (0.9, 0.5, 0.8)]

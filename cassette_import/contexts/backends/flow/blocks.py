@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final, TypeAlias
 
+from cassette_import.contexts.backends.kinds import kind_of
+from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 
 __all__ = ["Assign", "Block", "Branch", "Check", "Conflict", "Item", "Jump", "Part", "Repeat", "alike", "union"]
@@ -97,14 +99,19 @@ class Block:
 def alike(one: Template | None, other: Template | None) -> bool:
     """Whether two operands are the same."""
     if isinstance(one, Node) and isinstance(other, Node):
-        return one.number == other.number and one.type is other.type
+        return one.number == other.number and kind_of(one.value) is kind_of(other.value)
     if isinstance(one, Constant) and isinstance(other, Constant):
-        return one is other or same(one.value, other.value)
+        return one is other or same(one.value, other.value) or _same_array(one.value, other.value)
     if isinstance(one, Built) and isinstance(other, Built):
         return ((one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts))) and all(
             map(alike, one.parts, other.parts)
         )
     return one is None and other is None
+
+
+def _same_array(one: Any, other: Any) -> bool:
+    """Whether two known arrays have the same content."""
+    return is_array(one) and kind_of(one) is kind_of(other) and one.tobytes() == other.tobytes()
 
 
 def union(one: Block, other: Block) -> Block:
@@ -148,9 +155,11 @@ def _same_node(one: Node, other: Node) -> bool:
     return (
         one.number == other.number
         and one.function is other.function
-        and one.type is other.type
+        and kind_of(one.value) is kind_of(other.value)
         and len(one.operands) == len(other.operands)
         and all(map(alike, one.operands, other.operands))
+        and one.keywords.keys() == other.keywords.keys()
+        and all(alike(part, other.keywords[name]) for name, part in one.keywords.items())
     )
 
 

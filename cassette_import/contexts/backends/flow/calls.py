@@ -13,9 +13,12 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
+from cassette_import.contexts.backends.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
 from cassette_import.contexts.backends.flow.loops import SymbolicRange
-from cassette_import.contexts.backends.flow.recorder import Recorder, Stale
-from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.backends.flow.recorder import Recorder
+from cassette_import.contexts.backends.flow.shared import Stale
+from cassette_import.contexts.backends.flow.symbol import Symbol, value_of
+from cassette_import.contexts.backends.kinds import kind_of
 from cassette_import.contexts.backends.operations import FUNCTIONS
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
@@ -25,17 +28,7 @@ _LISTS: Final = (list, dict, set)
 _SEEN: Final = frozenset({*_LISTS, Stale})
 _GROWING: Final = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "popitem", "add", "discard"})
 _CHANGING: Final = frozenset({"sort", "reverse", "update", "setdefault", "__setitem__", "__delitem__"})
-_DEEP: Final = 4
 _FOLDS: Final = (sum, min, max)
-
-
-def contains_symbol(value: Any, depth: int = _DEEP) -> bool:
-    """Whether a value is a symbol, or a container has one."""
-    if type(value) is Symbol:
-        return True
-    if not depth or not isinstance(value, (list, tuple, dict)):
-        return False
-    return any(contains_symbol(one, depth - 1) for one in (value.values() if isinstance(value, dict) else value))
 
 
 class Calls(ConvertedCode):
@@ -64,6 +57,10 @@ class Calls(ConvertedCode):
             return made
         if any(f is one for one in _FOLDS) and len(arguments) == 1 and hasattr(type(arguments[0]), "__next__"):
             arguments = (list(arguments[0]),)
+        if self.run.arrays and (contains_symbol(arguments) or contains_symbol(keywords)):
+            found = applied(self.run, f, arguments, keywords)
+            if found is not NOT_OF_ARRAYS:
+                return found
         inside = any(type(one) is Symbol for one in (*arguments, *keywords.values()))
         rule = _RULES.get(f) if f.__hash__ is not None and not isinstance(f, MethodType) else None
         if rule is not None and (inside or contains_symbol(arguments)):
@@ -119,6 +116,8 @@ class Calls(ConvertedCode):
 
     def store_item(self, holder: Any, key: Any, value: Any) -> None:
         """`holder[key] = value`."""
+        if is_array_symbol(holder):
+            raise self.run.refuse("an unknown array is changed in place")
         if contains_symbol(key):
             raise self.run.refuse("an item with an unknown index is assigned")
         if isinstance(holder, (list, dict)):
@@ -178,8 +177,8 @@ def _type(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
 
 def _extreme(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
-    kinds = {one.node.type if type(one) is Symbol else type(one) for one in items}
-    if keywords or len(kinds) != 1 or not kinds <= {int, float}:
+    kinds = {kind_of(value_of(one)) for one in items}
+    if keywords or len(kinds) != 1 or not (kinds <= {int, float} or is_array_symbol(items[0])):
         raise context.run.refuse(f"{f.__name__} of other values than numbers of one type")
     return items[0] if len(items) == 1 else context.run.operation(f, *items)
 
@@ -188,9 +187,20 @@ def _range(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     start, stop, step = (0, *arguments, 1) if len(arguments) == 1 else (*arguments, 1)[:3]
     if type(step) is Symbol or not step:
         raise context.run.refuse("a range has an unknown step")
+    start, stop = (_python_integer(context, one) for one in (start, stop))
     if any(type(one) is Symbol and one.node.type is not int for one in (start, stop)):
         raise TypeError("range needs integers")
     return SymbolicRange(start, stop, step)
+
+
+def _python_integer(context: Calls, one: Any) -> Any:
+    """A limit of a range, which may be one of NumPy's integers."""
+    is_integer = is_array_symbol(one) and one.node.value.dtype.kind in "iu"
+    return context.run.operation(int, one) if is_integer else one
+
+
+def _length(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    return len(arguments[0])
 
 
 def _divmod(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
@@ -202,13 +212,16 @@ def _sum(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     kinds = {one.node.type if type(one) is Symbol else type(one) for one in items}
     if kinds == {float} and len(arguments) == 1 and not keywords:
         return context.run.operation(f, items)
+    if any(map(is_array_symbol, items)) and len(arguments) == 1 and not keywords:
+        return functools.reduce(operator.add, items, 0)
     if kinds != {int} or len(arguments) > 1 or keywords:
         raise context.run.refuse("sum of other values than numbers of one type")
     return functools.reduce(operator.add, items)
 
 
 def _plain(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    if any(type(one) is Symbol for one in arguments) and f not in (list, tuple, dict):
+    lonely = (type(one) is Symbol and not is_array_symbol(one) for one in arguments)
+    if any(lonely) and f not in (list, tuple, dict):
         raise context.run.refuse(f"{f.__name__} of an unknown number")
     return context.run.made(f(*arguments, **keywords))
 
@@ -239,6 +252,7 @@ _RULES: Final[dict[Any, _Rule]] = {
     isinstance: _isinstance, type: _type, callable: _isinstance, hasattr: _isinstance,
     min: _extreme, max: _extreme, range: _range, divmod: _divmod, sum: _sum, map: _map,
     any: _folded(True), all: _folded(False), float: _converted, int: _converted, bool: _converted,
-    **dict.fromkeys((len, list, tuple, dict, zip, enumerate, reversed, sorted), _plain),
+    len: _length, getattr: lambda context, f, arguments, keywords: f(*arguments),
+    **dict.fromkeys((list, tuple, dict, zip, enumerate, reversed, sorted), _plain),
     math.fabs: lambda context, f, arguments, keywords: context.run.operation(f, *arguments),
 }  # fmt: skip

@@ -9,11 +9,14 @@ import operator
 from typing import Any
 
 from cassette_import.activation.context import Context
+from cassette_import.contexts.backends.flow.arrays import contains_symbol, is_array_symbol
 from cassette_import.contexts.backends.flow.branches import Frame, choice_of
-from cassette_import.contexts.backends.flow.calls import Calls, contains_symbol
+from cassette_import.contexts.backends.flow.calls import Calls
 from cassette_import.contexts.backends.flow.loops import Loop
-from cassette_import.contexts.backends.flow.recorder import Recorder, Stale, is_table
+from cassette_import.contexts.backends.flow.recorder import Recorder, is_table
+from cassette_import.contexts.backends.flow.shared import Stale
 from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.passes.if_conversion import loop_conversion
 from cassette_import.rewriting.events import Events
 
@@ -78,6 +81,10 @@ class FlowContext(Context, Calls, events=Events.NONE):
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
         if contains_symbol(key):
+            if is_array_symbol(holder) or (self.run.arrays and is_array(holder)):
+                return self.run.item(holder, key)
+            if is_array_symbol(key) and key.node.value.dtype.kind in "iu":
+                key = self.run.operation(int, key)
             if type(key) is Symbol and key.node.type in (int, bool) and is_table(holder):
                 return self.run.item(holder, key)
             raise self.run.refuse("an item with an unknown index is read")

@@ -10,9 +10,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
+from cassette_import.contexts.backends.flow.arrays import is_array_symbol
 from cassette_import.contexts.backends.flow.blocks import Block, Branch, Conflict, Part, Repeat, union
-from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Stale, is_table
+from cassette_import.contexts.backends.flow.recorder import Recorder, is_table
+from cassette_import.contexts.backends.flow.shared import Again, Stale
 from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.backends.kinds import kind_of
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
@@ -42,7 +45,9 @@ class Loop:
 
     def __init__(self, run: Recorder, iterable: Any) -> None:
         self._run = run
-        self._table = tuple(iterable) if is_table(iterable) and len(iterable) >= _MANY else None
+        self._table: Any = tuple(iterable) if is_table(iterable) and len(iterable) >= _MANY else None
+        if is_array_symbol(iterable) and len(iterable) >= _MANY:
+            self._table = iterable
         self._source = iterable
         self._iterable = iterable if self._table is None else range(len(self._table))
         self._is_range = type(self._iterable) in (range, SymbolicRange)
@@ -307,7 +312,7 @@ class Loop:
         del run.loops[run.loops.index(self) :]
         if self._repeat is None and not self._is_part:
             return values
-        if self._table is not None and not same(tuple(self._source), self._table):
+        if type(self._table) is tuple and not same(tuple(self._source), self._table):
             raise run.refuse("a list is changed in a loop over it")
         has_left = self._left is not None
         if self._repeat is not None:
@@ -346,4 +351,4 @@ _NO_TYPES: Final = {Stale, type(UNBOUND)}
 
 
 def _kind(value: Any) -> Any:
-    return value.node.type if type(value) is Symbol else type(value)
+    return kind_of(value.node.value if type(value) is Symbol else value)

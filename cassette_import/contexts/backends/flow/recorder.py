@@ -9,108 +9,34 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
+from cassette_import.contexts.backends.flow.arrays import (
+    NOT_OF_ARRAYS,
+    applied,
+    attribute,
+    axis_length,
+    is_array_symbol,
+    rows,
+)
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Check, Jump
-from cassette_import.contexts.backends.flow.symbol import NUMBERS, Symbol
+from cassette_import.contexts.backends.flow.shared import Again, Shared, Slot, Stale
+from cassette_import.contexts.backends.flow.symbol import Symbol, value_of
+from cassette_import.contexts.backends.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
+from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 
-__all__ = ["Again", "Recorder", "Shared", "Stale", "is_table"]
+__all__ = ["Recorder", "is_table"]
 
 _MOST: Final = 50_000
 _LONGEST_TABLE: Final = 10_000
+_RAISING: Final = frozenset({operator.truediv, operator.floordiv, operator.mod, operator.pow, pow})
 _CONTAINERS: Final = (list, dict, set, deque, bytearray)
-
-
-class Stale:
-    """A variable that must not be read any more: doing so is an error, which its function makes."""
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: Callable[[], BaseException]) -> None:
-        self.error = error
-
-    def _read(self, *arguments: Any) -> Any:
-        raise self.error()
-
-    __bool__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _read
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __neg__ = __abs__ = __getattr__ = _read
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __and__ = __rand__ = _read
-    __or__ = __ror__ = __xor__ = __rxor__ = __float__ = __int__ = __index__ = __iter__ = __len__ = _read
-    __str__ = __repr__ = __getitem__ = __invert__ = __pos__ = __call__ = _read
-
-
-Slot = tuple[Hashable, str, Any]
-"""A part of an object: the object's name, the kind of part, and its key."""
-
-
-class Again(BaseException):
-    """The run has to begin again: it has learnt something about a place that it has passed."""
-
-
-class Shared:
-    """What all runs of a function know.
-
-    Attributes
-    ----------
-    numbers:
-        The numbers of operations and joins, by place.
-    slots:
-        The parts of objects that some way to a join changes, by the join's place.
-    labels:
-        The places of joins that some jump leads to.
-    loops:
-        The loops that are one piece of code, by their place in the program, with the number of turns before them.
-    staying:
-        Those of them that need not be: the number of their turns is known, and large.
-    unrolled:
-        The loops that were code without need, and do what code cannot.
-    """
-
-    def __init__(self, inputs: int, keeps_loops: bool = True) -> None:
-        self._next = inputs
-        self.keeps_loops = keeps_loops
-        self.staying: set[Hashable] = set()
-        self.unrolled: set[Hashable] = set()
-        self.numbers: dict[Hashable, int] = {}
-        self.slots: dict[Hashable, dict[Slot, None]] = {}
-        self.labels: set[Hashable] = set()
-        self.loops: dict[Hashable, int] = {}
-        self.stale: set[tuple[Hashable, int]] = set()
-        """The variables that have another type in the next turn of a loop, by its place in the program and theirs."""
-        self.fixed: dict[Hashable, Any] = {}
-        """What is no number at a join, by its place: all ways to it have the same there."""
-        self.tables: dict[str, Constant] = {}
-
-    def copy(self) -> Shared:
-        """The same, to be changed by runs that may turn out not to go with the others."""
-        made = Shared(self._next, self.keeps_loops)
-        made.tables = self.tables
-        made.staying, made.unrolled = set(self.staying), set(self.unrolled)
-        made.numbers, made.loops, made.fixed = dict(self.numbers), dict(self.loops), dict(self.fixed)
-        made.slots = {key: dict(slots) for key, slots in self.slots.items()}
-        made.labels, made.stale = set(self.labels), set(self.stale)
-        return made
-
-    def unroll(self, places: Iterable[Hashable]) -> None:
-        """Unroll loops that need not be code."""
-        for place in list(places):
-            self.staying.discard(place)
-            self.unrolled.add(place)
-            del self.loops[place]
-
-    def number(self, key: Hashable) -> int:
-        """The number for a place."""
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = self._next
-            self._next += 1
-        return found
 
 
 class Recorder:
@@ -151,7 +77,8 @@ class Recorder:
             self.shared.unroll(next(([one.site] for one in reversed(self.loops) if one.site in staying), staying))
             return Again()
         if self.failure is None:
-            self.failure = refusal(what, "Each path is compiled by itself then")
+            advice = 'Use backend="python"' if self.arrays else "Each path is compiled by itself then"
+            self.failure = refusal(what, advice)
         return self.failure
 
     # ---- operations
@@ -161,20 +88,73 @@ class Recorder:
         key: Any = self.block.key
         return (key, len(self.block.items))
 
-    def operation(self, f: Any, *operands: Any) -> Any:
-        """The result of a function of numbers, as a symbol."""
+    @property
+    def arrays(self) -> bool:
+        """Whether arrays may be unknown."""
+        return self.shared.arrays
+
+    def takes(self, value: Any) -> bool:
+        """Whether operators of symbols take a value."""
+        return type(value) in NUMBERS or (self.arrays and (is_value(value) or type(value) is complex))
+
+    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any:
+        """The result of a function of numbers or arrays, as a symbol."""
+        if self.shared.promoted and f in _RAISING and _are_numbers_of_numpy(operands):
+            return self._number_of_numpy(f, operands)
         templates = tuple(map(self.template, operands))
-        value = f(*map(value_of, operands))
-        if type(value) not in NUMBERS:
+        named = {name: self.template(one) for name, one in keywords.items()}
+        value = f(*map(value_of, operands), **{name: value_of(one) for name, one in keywords.items()})
+        has_parts = self.arrays and (type(value) is list or isinstance(value, tuple)) and all(map(is_value, value))
+        if not (has_parts or (self.takes(value) and is_value(value))):
             raise self.refuse(f"{getattr(f, '__name__', f)} gives a {type(value).__name__}")
         if type(value) is int and abs(value) >= 2**62 and self.shared.staying:
             raise self.refuse("an integer does not fit into 64 bits")
-        node = Node(self.shared.number(self.place()), f, templates, {}, value, nearest_site())
+        node = Node(self.shared.number(self.place()), f, templates, named, value, nearest_site())
         self.add(node)
-        return Symbol(self, node)
+        found = Symbol(self, node)
+        if has_parts:
+            parts = [self.operation(operator.getitem, found, place) for place in range(len(value))]
+            return self.made(parts) if type(value) is list else tuple.__new__(type(value), parts)
+        return found
+
+    def _number_of_numpy(self, f: Any, operands: tuple[Any, ...]) -> Any:
+        """The result of an operation that raises an exception for numbers of Python, which the operands may be."""
+        to_python = {numpy_number(float): float, numpy_number(int): int, numpy_number(bool): bool}
+        numbers = [
+            self.applied_to(to_python[kind], one) if (kind := _type_of(one)) in to_python else one for one in operands
+        ]
+        found = self.operation(f, *numbers)
+        return self.operation(numpy_number(type(value_of(found))), found)
+
+    def applied_to(self, make: Any, value: Any) -> Any:
+        """A number of another type."""
+        return self.operation(make, value) if type(value) is Symbol else make(value)
+
+    def applies(self, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The result of a function of NumPy, which other code than the program's calls."""
+        found = applied(self, f, operands, keywords) if self.arrays else NOT_OF_ARRAYS
+        if found is NOT_OF_ARRAYS:
+            raise self.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number or array")
+        return found
+
+    def attribute(self, symbol: Symbol, name: str) -> Any:
+        """An attribute of a symbol."""
+        return attribute(self, symbol, name)
+
+    def length(self, symbol: Symbol) -> int:
+        """The length of an array."""
+        return axis_length(self, symbol)
+
+    def rows(self, symbol: Symbol) -> Iterator[Any]:
+        """The items of an array."""
+        return rows(self, symbol)
 
     def item(self, table: Any, index: Any) -> Any:
-        """The item of a known table with an index that is a symbol."""
+        """The item of a known table with an index that is a symbol; or of an array."""
+        if is_array_symbol(table) or is_array(table):
+            return self.operation(operator.getitem, table, index)
+        if type(table) is Symbol:
+            raise self.refuse("an unknown number is taken for a container")
         values = tuple(table)
         template = self.shared.tables.setdefault(repr(values), Constant(values))
         value = values[index.node.value]
@@ -204,7 +184,9 @@ class Recorder:
             raise value.error()
         if isinstance(value, (list, tuple)):
             return Built(type(value), tuple(map(self.template, value)))
-        return Constant(value)
+        if type(value) is slice:
+            return Built(slice, tuple(map(self.template, (value.start, value.stop, value.step))))
+        return Constant(value.copy() if is_array(value) else value)
 
     # ---- objects
 
@@ -326,8 +308,9 @@ class Recorder:
             self._fix(key, ("tuple", kind.__qualname__, len(value)))
             parts = [self._joined((key, place), part) for place, part in enumerate(value)]
             return tuple.__new__(kind, parts)
-        if kind is Symbol or kind in NUMBERS:
+        if kind is Symbol or self.takes(value):
             self._fix(key, "a number")
+            value = self._promoted(key, value) if self.arrays else value
             source = self.template(value)
             node = Node(self.shared.number(("join", key)), None, (), {}, value_of(value), None)
             self.add(Assign(node, source))
@@ -339,6 +322,18 @@ class Recorder:
         known = self._names.get(id(value))
         self._fix(key, value if known is None else known[1])
         return value
+
+    def _promoted(self, key: Hashable, value: Any) -> Any:
+        """The number of a join: one of NumPy if some way to it has one of NumPy."""
+        shared = self.shared
+        kind = kind_of(value_of(value))
+        known = shared.kinds.setdefault(key, kind)
+        if known is not kind and key not in shared.promoted and numpy_number(known) is numpy_number(kind):
+            shared.promoted.add(key)
+            raise Again
+        if key not in shared.promoted or kind not in NUMBERS:
+            return value
+        return self.applied_to(numpy_number(kind), value)
 
     def _fix(self, key: Hashable, value: Any) -> None:
         """Note what has to be the same on all ways to a join."""
@@ -353,6 +348,16 @@ class Recorder:
         self.active = False
 
 
+def _are_numbers_of_numpy(operands: tuple[Any, ...]) -> bool:
+    """Whether all are numbers, and one is a float of NumPy."""
+    kinds = [kind_of(value_of(one)) for one in operands]
+    return not any(map(shape_of, kinds)) and numpy_number(float) in map(_type_of, operands)
+
+
+def _type_of(value: Any) -> type:
+    return type(value_of(value))
+
+
 def is_table(value: Any) -> bool:
     """Whether it is a container of known numbers of one type, which may be read at an unknown index."""
     return (
@@ -361,12 +366,3 @@ def is_table(value: Any) -> bool:
         and type(value[0]) in NUMBERS
         and {*map(type, value)} == {type(value[0])}
     )
-
-
-def value_of(value: Any) -> Any:
-    """A value without symbols."""
-    if type(value) is Symbol:
-        return value.node.value
-    if type(value) in (list, tuple):
-        return type(value)(map(value_of, value))
-    return value

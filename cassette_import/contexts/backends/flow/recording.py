@@ -5,16 +5,21 @@ Knows runs; must not know how code is made of a flow.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.backends.flow.blocks import Block, Conflict, union
+from cassette_import.contexts.backends.flow.blocks import Block, Conflict, alike, union
 from cassette_import.contexts.backends.flow.context import FlowContext
-from cassette_import.contexts.backends.flow.recorder import Again, Recorder, Shared
+from cassette_import.contexts.backends.flow.recorder import Recorder
+from cassette_import.contexts.backends.flow.shared import Again, Shared
 from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.backends.kinds import NUMBERS, numpy_number
+from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph import NotRepresentable
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.interpreter.callables import python_function
@@ -22,6 +27,7 @@ from cassette_import.interpreter.callables import python_function
 __all__ = ["Flow"]
 
 _MOST_RUNS: Final = 200
+_OWN: Final = str(Path(__file__).parents[3])
 
 
 class Flow:
@@ -33,6 +39,8 @@ class Flow:
         The function, and its arguments, of which the unknown ones are marked.
     keeps_loops:
         Whether long loops with a known number of turns may be code.
+    arrays:
+        Whether arrays of NumPy may be unknown.
 
     Attributes
     ----------
@@ -42,8 +50,11 @@ class Flow:
         The template of its result.
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], keeps_loops: bool = True) -> None:
+    def __init__(
+        self, f: Callable[..., Any], args: tuple[Any, ...], keeps_loops: bool = True, arrays: bool = False
+    ) -> None:
         self._keeps_loops = keeps_loops
+        self._arrays = arrays
         self._f = f
         self._args = args
         self._shared: Shared | None = None
@@ -88,7 +99,7 @@ class Flow:
         """
         if self._shared is None:
             first = 1 + max((node.number for node in trace.inputs), default=0)
-            self._shared = Shared(first, self._keeps_loops)
+            self._shared = Shared(first, self._keeps_loops, self._arrays)
         self._points = [*self._points, trace]
         self._record_new(trace)
 
@@ -119,6 +130,7 @@ class Flow:
             frozenset(shared.stale),
             tuple(shared.loops.items()),
             frozenset(shared.unrolled),
+            len(shared.promoted),
             sum(map(len, shared.slots.values())),
         )
 
@@ -142,7 +154,7 @@ class Flow:
             self.body = union(self.body, body)
         except Conflict as error:
             raise NotRepresentable(f"two ways through the function differ in more than numbers: {error}") from None
-        if not _alike(self.result, result):
+        if not alike(self.result, result):
             raise NotRepresentable("the results of two ways through the function differ")
         self._shared.fixed.update(run.fixed)  # type: ignore[union-attr]
 
@@ -163,7 +175,7 @@ class Flow:
         except Exception as error:
             if run.failure is not None:
                 raise run.failure from None
-            raise NotRepresentable(f"the function raises {error!r} where it is recorded") from error
+            raise NotRepresentable(f"the function raises {error!r} where it is recorded, {_place(error)}") from error
         finally:
             run.outside.undo()
         if run.failure is not None:
@@ -171,9 +183,16 @@ class Flow:
         results = {node.number: node.value for node in trace.inputs}
         expected = trace.value
         found = evaluated(_values(result), results)
-        if not _equal(found, expected):
+        if not _equal(found, expected, promoted=bool(self._shared.promoted)):
             raise NotRepresentable("the recorded run has another result than the function")
         return run.root, result, run
+
+
+def _place(error: Exception) -> str:
+    """The line of the program that has raised an exception."""
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next((one for one in reversed(frames) if not one.filename.startswith(_OWN)), frames[-1])
+    return f"at {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
 
 
 def _given(run: Recorder, template: Template) -> Any:
@@ -198,8 +217,8 @@ def _template(run: Recorder, value: Any, depth: int) -> Template:
         return Built(kind, tuple(_template(run, part, depth + 1) for part in value))
     if depth < 20 and kind is dict:
         return Built(dict, tuple(_template(run, part, depth + 1) for part in value.values()), tuple(value))
-    if kind in (int, float, bool, str, type(None)):
-        return Constant(value)
+    if kind in (int, float, bool, str, type(None)) or run.takes(value):
+        return Constant(value.copy() if is_array(value) else value)
     raise NotRepresentable(f"the result has a {kind.__name__}")
 
 
@@ -212,21 +231,14 @@ def _values(template: Template) -> Template:
     return template
 
 
-def _alike(one: Template, other: Template) -> bool:
-    if isinstance(one, Node) and isinstance(other, Node):
-        return one.number == other.number and one.type is other.type
-    if isinstance(one, Built) and isinstance(other, Built):
-        return (one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts)) and all(
-            map(_alike, one.parts, other.parts)
+def _equal(one: Any, other: Any, promoted: bool = False) -> bool:
+    """Whether results are equal; if numbers were promoted, one may be a number of NumPy."""
+    if isinstance(one, dict) and type(one) is type(other):
+        return list(one) == list(other) and all(
+            _equal(*pair, promoted) for pair in zip(one.values(), other.values(), strict=True)
         )
-    return isinstance(one, Constant) and isinstance(other, Constant) and same(one.value, other.value)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(map(_equal, one.values(), other.values()))
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return same(one, other)
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(_equal(*pair, promoted) for pair in zip(one, other, strict=True))
+    if promoted and type(other) in NUMBERS:
+        other = numpy_number(type(one))(other) if type(one) not in NUMBERS else other
+    return type(one) is type(other) and alike(Constant(one), Constant(other))

@@ -1,4 +1,4 @@
-"""A number of a recorded run: its value, and the node that computes it.
+"""A number or array of a recorded run: its value, and the node that computes it.
 
 Its operators record operations. Knows nodes and what a recorder does; must not know how code is converted.
 """
@@ -6,20 +6,31 @@ Its operators record operations. Knows nodes and what a recorder does; must not 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from cassette_import.contexts.backends.kinds import NUMBERS
 from cassette_import.contexts.graph.nodes import Node
 
-__all__ = ["NUMBERS", "Records", "Symbol"]
-
-NUMBERS = (int, float, bool)
+__all__ = ["Records", "Symbol", "value_of"]
 
 
 class Records(Protocol):
     """What a symbol asks of a recorder."""
 
-    def operation(self, f: Any, *operands: Any) -> Any: ...
+    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any: ...
+
+    def takes(self, value: Any) -> bool: ...
+
+    def applies(self, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Any: ...
+
+    def attribute(self, symbol: Symbol, name: str) -> Any: ...
+
+    def length(self, symbol: Symbol) -> int: ...
+
+    def rows(self, symbol: Symbol) -> Iterator[Any]: ...
+
+    def item(self, holder: Any, key: Any) -> Any: ...
 
     def decides(self, node: Node) -> bool: ...
 
@@ -28,7 +39,7 @@ class Records(Protocol):
 
 def _binary(f: Callable[[Any, Any], Any]) -> Any:
     def method(self: Symbol, other: Any) -> Any:
-        if type(other) is not Symbol and type(other) not in NUMBERS:
+        if type(other) is not Symbol and type(other) not in NUMBERS and not self.run.takes(other):
             return NotImplemented
         return self.run.operation(f, self, other)
 
@@ -37,7 +48,8 @@ def _binary(f: Callable[[Any, Any], Any]) -> Any:
 
 def _reflected(f: Callable[[Any, Any], Any]) -> Any:
     def method(self: Symbol, other: Any) -> Any:
-        return self.run.operation(f, other, self) if type(other) in NUMBERS else NotImplemented
+        is_taken = type(other) in NUMBERS or self.run.takes(other)
+        return self.run.operation(f, other, self) if is_taken else NotImplemented
 
     return method
 
@@ -54,7 +66,7 @@ def _refused(what: str) -> Any:
 
 
 class Symbol:
-    """A number that depends on the arguments."""
+    """A number or array that depends on the arguments."""
 
     __slots__ = ("node", "run")
 
@@ -79,11 +91,38 @@ class Symbol:
     __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
     __eq__, __ne__ = _binary(operator.eq), _binary(operator.ne)
     __neg__, __pos__, __abs__ = _unary(operator.neg), _unary(operator.pos), _unary(abs)
+    __invert__ = _unary(operator.invert)
+    __matmul__, __rmatmul__ = _binary(operator.matmul), _reflected(operator.matmul)
     __hash__ = _refused("an unknown number is hashed")
     __float__ = __int__ = __index__ = __complex__ = _refused("a function in C asks for the value of an unknown number")
     __str__ = __repr__ = __format__ = _refused("the text of an unknown number is made")
-    __iter__ = __len__ = __getitem__ = _refused("an unknown number is taken for a container")
     __round__ = __trunc__ = __floor__ = __ceil__ = _refused("an unknown number is rounded by a function in C")
 
     def __getattr__(self, name: str) -> Any:
-        raise self.run.refuse(f"the attribute {name} of an unknown number is read")
+        return self.run.attribute(self, name)
+
+    def __len__(self) -> int:
+        return self.run.length(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.run.rows(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.run.item(self, key)
+
+    def __array_ufunc__(self, function: Any, method: str, *operands: Any, **keywords: Any) -> Any:
+        return self.run.applies(function if method == "__call__" else getattr(function, method), operands, keywords)
+
+    def __array_function__(self, function: Any, types: Any, operands: Any, keywords: Any) -> Any:
+        return self.run.applies(function, operands, keywords)
+
+
+def value_of(value: Any) -> Any:
+    """A value without symbols."""
+    if type(value) is Symbol:
+        return value.node.value
+    if type(value) in (list, tuple):
+        return type(value)(map(value_of, value))
+    if type(value) is slice:
+        return slice(*map(value_of, (value.start, value.stop, value.step)))
+    return value

@@ -1,0 +1,390 @@
+"""A compiled function: which of its points compiled code computes, and which Python does, and when to compile again.
+
+Knows residual programs and kernels; must not know expressions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from cassette_import.contexts.backends.compiled import Compiled
+from cassette_import.contexts.backends.exploring import Explorer
+from cassette_import.contexts.backends.flow import Flow
+from cassette_import.contexts.backends.flow_kernel import FlowKernel
+from cassette_import.contexts.backends.jax_compiled import JaxCompiled, function_of_floats
+from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
+from cassette_import.contexts.backends.jax_kernel import JaxKernel
+from cassette_import.contexts.backends.kernel import Kernel, leaves
+from cassette_import.contexts.backends.kinds import ArrayKind, kind_of
+from cassette_import.contexts.backends.points import Columns, as_columns
+from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, residual, unknown
+from cassette_import.contexts.graph.nodes import Node, evaluated
+from cassette_import.contexts.graph.tracing import Trace, is_unknown
+
+__all__ = ["BACKENDS", "Jitted"]
+
+
+class _Compiler(Protocol):
+    """What a compiler makes of a kernel."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None: ...
+
+    def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]: ...
+
+
+class _Machine(NamedTuple):
+    """A compiled kernel, with its paths."""
+
+    compiler: _Compiler
+    traces: Sequence[Trace]
+
+
+class _Backend(NamedTuple):
+    """How a backend makes kernels, and compiles them."""
+
+    paths: Callable[[Sequence[Trace]], Kernel]
+    flow: Callable[[Flow], FlowKernel]
+    compiled: Callable[[Any], _Compiler]
+    takes_arrays: bool = False
+
+
+_COMPILERS: Final[dict[str, _Backend]] = {
+    "numba": _Backend(Kernel, FlowKernel, Compiled),
+    "jax": _Backend(JaxKernel, JaxFlowKernel, JaxCompiled, takes_arrays=True),
+}
+BACKENDS: Final = (*_COMPILERS, "python")
+_AnyKernel = TypeVar("_AnyKernel", bound=Kernel)
+_MOST_STEPS: Final = 3_000
+"""How many steps a kernel has at most, so that compiling it does not take minutes."""
+_MOST_ROUNDS: Final = 4
+_MOST_SHAPES: Final = 20
+_MOST_EXPLORED: Final = 500
+"""At so many points of an array at most, Python looks for new sides of branches."""
+
+
+class Jitted:
+    """A compiled function of the unknown arguments. `jit` makes it.
+
+    Attributes
+    ----------
+    program:
+        The residual program that is compiled. Its `source` is readable.
+    in_python:
+        How many results Python has computed, because no compiled path had them.
+    """
+
+    def __init__(self, program: Residual, backend: str) -> None:
+        self.program = program
+        self.backend = backend
+        self.in_python = 0
+        self._machine: _Machine | None = None
+        self._kernel: Kernel | None = None
+        self._others: dict[tuple[Any, ...], Jitted | None] = {}
+        self._explorer: Explorer | None = None
+        self._traces: list[Trace] = []
+        self._seen = 0
+        self._seconds_in_python = 0.0
+        self._seconds_of_all = 0.0
+        self._seconds_before = 0.0
+        templates = [argument.template for argument in program.traces[0].arguments]
+        self._types = [one.type for one in templates if isinstance(one, Node)]
+        self._has_arrays = any(isinstance(kind_of(node.value), ArrayKind) for node in program.traces[0].inputs)
+        if len(self._types) < len(templates) or self._has_arrays:
+            self._types = []  # some arguments have parts, or a shape
+        if backend in _COMPILERS:
+            self._begin(_COMPILERS[backend])
+
+    def _begin(self, backend: _Backend) -> None:
+        """Make the first kernel: of the flow, or else of the path that was traced."""
+        try:
+            self._explorer = Explorer(self.program, lambda flow: self._small(backend.flow(flow)), backend.takes_arrays)
+        except NotRepresentable:
+            if self._has_arrays:
+                raise  # other kernels have numbers alone
+            self._begin_paths(backend)
+        else:
+            self._use(self._explorer.kernel)
+
+    def _begin_paths(self, backend: _Backend) -> None:
+        self._explorer = None
+        self._seen = self.program.paths
+        self._use(self._small(backend.paths(self.program.traces)), list(self.program.traces))
+
+    def _small(self, kernel: _AnyKernel) -> _AnyKernel:
+        return _small(kernel, self.program.traces[0])
+
+    def _explored(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
+        """Add points to the flow; returns whether the kernel is another one now."""
+        explorer = self._explorer
+        if explorer is None:
+            return False
+        found = explorer.explore(points)
+        if explorer.is_hopeless:
+            try:
+                self._begin_paths(_COMPILERS[self.backend])
+                return True
+            except NotRepresentable:
+                self._explorer, explorer.is_hopeless = explorer, False
+        if found:
+            self._use(explorer.kernel)
+        return found
+
+    @property
+    def source(self) -> str:
+        """What is compiled, as text."""
+        return self.program.source if self._kernel is None else self._kernel.source
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """For the backend `"jax"`: the compiled paths as a function that `jax.grad`, `jax.vmap` and `jax.jit` take.
+
+        Its arguments are numbers. Its result is NaN where Python has to compute the result. 64-bit numbers of JAX have
+        to be on: ``jax.enable_x64(True)``.
+
+        Raises
+        ------
+        ValueError
+            If the backend is another one, or the arguments or results are no floats.
+        """
+        compiled = None if self._kernel is None else self._compiled(self._kernel).compiler
+        if not isinstance(compiled, JaxCompiled):
+            raise ValueError(f'only backend="jax" makes a function of JAX, not {self.backend!r}')
+        return function_of_floats(compiled, self._traces)
+
+    @property
+    def compile_time(self) -> float:
+        """How many seconds the compiler has taken, in all."""
+        return self._seconds_before + (0.0 if self._machine is None else self._machine.compiler.seconds)
+
+    @property
+    def paths(self) -> int:
+        """How many paths were recorded for what is compiled, and for what will be."""
+        if self._explorer is not None:
+            return len(self._explorer.flow.points)
+        return self.program.paths if self._kernel is None else len(self._traces)
+
+    def _compiled(self, kernel: Kernel) -> _Machine:
+        """The newest kernel, compiled."""
+        machine = self._machine
+        if machine is None or machine.compiler.kernel is not kernel:
+            if machine is not None:
+                self._seconds_before += machine.compiler.seconds
+            machine = self._machine = _Machine(_COMPILERS[self.backend].compiled(kernel), tuple(self._traces))
+            self._seconds_in_python = 0.0
+        return machine
+
+    def _worthwhile(self, kernel: Kernel) -> _Machine:
+        """A compiled kernel: the newest one, unless Python has taken less time than the compiler would take for it."""
+        machine = self._machine
+        if machine is not None and self._seconds_in_python < machine.compiler.seconds:
+            return machine
+        return self._compiled(kernel)
+
+    def __call__(self, *values: Any) -> Any:
+        """The result for the unknown arguments."""
+        if self._kernel is None:
+            return self.program(*values)
+        numbers = self._numbers(values)
+        if numbers is None and self._has_arrays:
+            return self._with_other_shapes(values)
+        if numbers is not None:
+            machine = self._worthwhile(self._kernel)
+            found = machine.compiler.call(numbers)
+            if found is not None:
+                path, results = found
+                return _rebuilt(machine.traces[path], results)
+        result = self._in_python(values)
+        if self._explorer is None:
+            self._update()
+        elif numbers is not None:
+            self._explored([(numbers, values)])
+        return result
+
+    def map(self, *columns: Any) -> Any:
+        """The results for each element of arrays, as the function's result with arrays in place of its numbers.
+
+        Parameters
+        ----------
+        columns:
+            An array of one dimension, or a number, for each unknown argument.
+
+        Returns
+        -------
+        A number's place is taken by an array with the result of each point.
+
+        Raises
+        ------
+        ValueError
+            If the arguments are no numbers, or the results of two points differ in more than their numbers.
+        TypeError
+            If the elements of an array have another type than the example.
+
+        >>> import numpy as np
+        >>> jit(lambda x, y: (x * y, x > y), 2.0, 3.0, backend="python").map(np.array([1.0, 5.0]), 3.0)
+        (array([ 3., 15.]), array([False,  True]))
+        """
+        first = self.program.traces[0]
+        arrays = as_columns(columns, [argument.template for argument in first.arguments])
+        results = Columns(first.result, arrays)
+        if self._kernel is None:
+            for place in range(results.size):
+                results.put(place, self.program(*results.point(place)))
+            return results.value()
+        for place in self._loop(arrays, results):
+            results.put(place, self._in_python(results.point(place)))
+        if self._explorer is None:
+            self._update()
+        return results.value()
+
+    def _loop(self, arrays: Sequence[Any], results: Columns) -> Iterator[int]:
+        """Compute the points with compiled code; gives the places of those that Python has to compute.
+
+        Sides that no run has taken are compiled as soon as Python has taken as long as the compiler does.
+        """
+        if self._machine is None:
+            self._explore(results, range(results.size))
+        done: set[int] = set()
+        waiting: deque[int] = deque()
+        machine = self._worthwhile(self._kernel)  # type: ignore[arg-type]
+        for _ in range(_MOST_ROUNDS):
+            left = machine.compiler.loop(arrays, results, machine.traces)
+            waiting = deque(place for place in left if place not in done)
+            while waiting and not self._pays(machine, len(waiting)):
+                yield waiting[0]
+                done.add(waiting.popleft())
+            if waiting:
+                self._explore(results, waiting)
+            if not waiting or machine.compiler.kernel is self._kernel:
+                break
+            machine = self._compiled(self._kernel)  # type: ignore[arg-type]
+        yield from waiting
+
+    def _pays(self, machine: _Machine, count: int) -> bool:
+        """Whether Python has taken, and takes for so many more points, as long as the compiler does."""
+        mean = self._seconds_of_all / self.in_python if self.in_python else 0.0
+        return self._seconds_in_python + count * mean >= machine.compiler.seconds
+
+    def _explore(self, results: Columns, places: Collection[int]) -> bool:
+        """Look for new sides of branches at some of the points; returns whether the kernel is another one."""
+        chosen = islice(places, 0, None, max(1, len(places) // _MOST_EXPLORED))
+        points = (results.point(place) for place in chosen)
+        return self._explored((point, point) for point in points)
+
+    def _with_other_shapes(self, values: tuple[Any, ...]) -> Any:
+        """The result for arrays of other shapes or types than the examples, for which another function is compiled."""
+        kinds = tuple(kind_of(one) for one in values)
+        other = self._others.get(kinds)
+        if other is None and kinds not in self._others and len(self._others) < _MOST_SHAPES:
+            other = self._others[kinds] = self._compiled_for(values)
+        if other is None:
+            return self._in_python(values)
+        before = other.in_python
+        try:
+            return other(*values)
+        finally:
+            self.in_python += other.in_python - before
+
+    def _compiled_for(self, values: tuple[Any, ...]) -> Jitted | None:
+        """A function with other examples; None if it cannot be compiled for them."""
+        left = list(values)
+        marked = [unknown(one.name, left.pop(0)) if is_unknown(one) else one for one in self.program.arguments]
+        try:
+            found = Jitted(residual(self.program.original, *marked), self.backend)
+        except NotRepresentable:
+            return None
+        return found if found._numbers(values) is not None else None
+
+    # ---- paths
+
+    def _numbers(self, values: tuple[Any, ...]) -> list[Any] | None:
+        """The machine numbers of arguments; None if they have other types than the examples, or do not fit."""
+        if self._types and [*map(type, values)] == self._types:
+            return None if int in self._types and not all(map(_fits, values)) else list(values)
+        first = self._traces[0]
+        if len(values) != len(first.arguments):
+            return None
+        results: dict[int, Any] = {}
+        try:
+            for argument, value in zip(first.arguments, values, strict=True):
+                argument.read(value, results)
+        except GuardFailed:
+            return None
+        numbers = [results[node.number] for node in first.inputs]
+        alike = all(kind_of(one) is kind_of(node.value) for one, node in zip(numbers, first.inputs, strict=True))
+        return numbers if alike and all(map(_fits, numbers)) else None
+
+    def _in_python(self, values: tuple[Any, ...]) -> Any:
+        self.in_python += 1
+        before = time.perf_counter()
+        try:
+            return self.program(*values) if self._explorer is None else self.program.computed(values)
+        finally:
+            seconds = time.perf_counter() - before
+            self._seconds_in_python += seconds
+            self._seconds_of_all += seconds
+
+    def _update(self) -> None:
+        """Compile the paths that Python has found since."""
+        found = list(self.program.traces)
+        if len(found) == self._seen:
+            return
+        new, self._seen = found[self._seen :], len(found)
+        try:
+            self._compile([*self._traces, *new])
+        except NotRepresentable:
+            for one in new if len(new) > 1 else []:
+                try:
+                    self._compile([*self._traces, one])
+                except NotRepresentable:
+                    pass  # Python computes this path
+
+    def _compile(self, traces: list[Trace]) -> None:
+        self._use(self._small(_COMPILERS[self.backend].paths(traces)), traces)
+
+    def _use(self, kernel: Kernel, traces: Sequence[Trace] = ()) -> None:
+        """Compile a kernel as soon as it is worthwhile."""
+        self._kernel = kernel
+        self._traces = list(traces or kernel.traces)
+
+    def __repr__(self) -> str:
+        return f"<Jitted by {self.backend} with {self.paths} paths>"
+
+
+def _small(kernel: _AnyKernel, trace: Trace) -> _AnyKernel:
+    """The kernel of a function, unless compiling it would take minutes."""
+    if kernel.steps > _MOST_STEPS:
+        counts = Counter(step.site for step in trace.steps if isinstance(step, Node) and step.site is not None)
+        ((site, count),) = counts.most_common(1)
+        raise NotRepresentable(
+            f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled; "
+            f"{count} of them at {site}: {site.source}\n"
+            "Compile the functions that its loops call"
+        )
+    return kernel
+
+
+def _fits(number: Any) -> bool:
+    """Whether a number that may be an integer has 64 bits."""
+    return type(number) is not int or -(2**63) <= number < 2**63
+
+
+def _rebuilt(trace: Trace, numbers: list[Any]) -> Any:
+    """The result of a path, of its numbers."""
+    if isinstance(trace.result, Node):
+        return numbers[0]
+    found = {
+        part.number: number
+        for part, number in zip(leaves(trace.result), numbers, strict=True)
+        if isinstance(part, Node)
+    }
+    return evaluated(trace.result, found)
