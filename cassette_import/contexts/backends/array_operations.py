@@ -19,7 +19,7 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = ["array_constants", "array_name", "array_operation", "is_array_operation"]
 
-_NOT_TAKEN: Final = frozenset({"out", "where", "casting", "order", "subok", "like", "signature", "kind", "device"})
+_NOT_TAKEN: Final = frozenset({"out", "where", "casting", "subok", "like", "signature", "kind", "device"})
 """Keywords that functions of JAX do not have, or that mean something else there."""
 _JOINING: Final = frozenset(
     f"numpy.{name}"
@@ -71,9 +71,12 @@ def array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tup
     if functions().get(node.function) not in _JOINING:
         pairs = zip(operands, node.operands, strict=True)
         operands = [f"numpy.array({text})" if _is_list_of_numbers(part) else text for text, part in pairs]
-    unknown = _NOT_TAKEN & node.keywords.keys()
+    order = node.keywords.get("order", Constant(None))
+    unknown = sorted(_NOT_TAKEN & node.keywords.keys())
+    if not (isinstance(order, Constant) and order.value in (None, "C", "c", "K", "A")):
+        unknown.append("order")
     if unknown:
-        raise refused(node, f"the keyword {', '.join(sorted(unknown))} of {node.label}")
+        raise refused(node, f"the keyword {', '.join(unknown)} of {node.label}")
     if node.function is operator.getitem:
         return f"{operands[0]}[{operands[1]}]", _outside(node, write, refused)
     form = OPERATORS.get(node.function)
@@ -82,7 +85,7 @@ def array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tup
     if node.function in (min, max) and {*map(_kind, node.operands)} == {kind_of(node.value)} and not node.shape:
         helper = "_least" if node.function is min else "_greatest"
         return functools.reduce(lambda one, other: f"{helper}({one}, {other})", operands), None
-    keywords = [f"{name}={write.text(part)}" for name, part in node.keywords.items()]
+    keywords = [f"{name}={write.text(part)}" for name, part in node.keywords.items() if name != "order"]
     if isinstance(node.function, Method):
         method = node.function.__name__
         return f"{operands[0]}.{method}({', '.join([*operands[1:], *keywords])})", _test(method, node, operands)
