@@ -25,6 +25,7 @@ from cassette_import.rewriting.syntax.expressions import attribute_name
 from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import GLOBAL, NOOVERDUB, has
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import bound_by_expressions
 
 
 class Rewriter(Protocol):
@@ -182,7 +183,7 @@ class UntaggedBlocks:
             if is_event(target, self._inlined) or has(target, GLOBAL):
                 return False
             if not at.is_variable_here(node.value):
-                if target.id not in self._variables:
+                if self._may_change(target, node.value):
                     return False
                 self._steps.flush(at)
                 self._steps.out.append(At(target).put(ast.Expr(At(target).load(target.id))))  # it may be unbound
@@ -196,7 +197,7 @@ class UntaggedBlocks:
         place = At(target)
         load: Any
         if isinstance(target, ast.Attribute):
-            owner, _ = steps.operand(target.value, self._may_change(target.value))
+            owner, _ = steps.operand(target.value, self._may_change(target.value, node.value))
             load = place.put(ast.Attribute(owner, target.attr, ast.Load()))
             store: Any = place.put(ast.Attribute(owner, target.attr, ast.Store()))
             for made in (load, store):
@@ -204,8 +205,8 @@ class UntaggedBlocks:
                     made._private = attribute_name(target)
         else:
             assert isinstance(target, ast.Subscript)
-            owner, _ = steps.operand(target.value, self._may_change(target.value))
-            index, _ = steps.operand(target.slice, self._may_change(target.slice))
+            owner, _ = steps.operand(target.value, self._may_change(target.value, target.slice, node.value))
+            index, _ = steps.operand(target.slice, self._may_change(target.slice, node.value))
             load = place.put(ast.Subscript(owner, index, ast.Load()))
             store = place.put(ast.Subscript(owner, index, ast.Store()))
         value, _ = steps.operand(load, True)
@@ -215,9 +216,11 @@ class UntaggedBlocks:
         self._end(at)
         return True
 
-    def _may_change(self, node: ast.expr) -> bool:
-        """Whether an expression that is read twice is no variable that stays as it is."""
-        return not (isinstance(node, ast.Name) and node.id in self._variables)
+    def _may_change(self, node: ast.expr, *others: ast.expr) -> bool:
+        """Whether an expression that is read twice is no variable that stays as it is while others are evaluated."""
+        if not isinstance(node, ast.Name) or node.id not in self._variables:
+            return True
+        return any(node.id in bound_by_expressions(other) for other in others)
 
     def _annotated(self, node: ast.AnnAssign) -> bool:
         """The annotation of a variable is not evaluated."""

@@ -16,7 +16,7 @@ import pytest
 from helpers.contexts import Replacing, Tagging
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from cassette_import import Context, Events, install, uninstall
+from cassette_import import Context, Events, install, tag, uninstall
 from cassette_import.contexts import Noop
 from programs.generated import observed
 from programs.generated.found import PROGRAMS
@@ -66,6 +66,21 @@ def _(ctx, f, *args, **kwargs):
     return f(*args, **kwargs)
 
 
+class TaggingSome(Context, tagging=True):
+    """Every second object is tagged."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = 0
+
+
+@TaggingSome.overdub.register(observed.V)
+def _(ctx, f, *args, **kwargs):
+    ctx.made += 1
+    value = f(*args, **kwargs)
+    return tag(value, ctx, "made") if ctx.made % 2 else value
+
+
 def inside(*kinds):
     return lambda: stack(*kinds)
 
@@ -87,6 +102,7 @@ WAYS = {
     "replacing": inside(ReplacingAll),
     "chosen": inside(Chosen),
     "tagging": inside(Tagging),
+    "tagging some": inside(TaggingSome),
     "two contexts": inside(Paired, Noop),
 }
 

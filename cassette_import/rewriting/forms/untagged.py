@@ -96,8 +96,9 @@ class Steps(Branches):
         """Emit ``name op= value``."""
         primitive = INPLACE[type(node.op).__name__]
         ((light, full),) = self.operands(at, [node.value])
-        event = at.put(ast.Assign([at.store(name)], self.over(at, primitive, [at.load(name), full])))
-        plain = at.put(ast.AugAssign(at.store(name), node.op, light))
+        read = At(node.target).load(name)
+        event = at.put(ast.Assign([at.store(name)], self.over(at, primitive, [read, full])))
+        plain = at.put(ast.AugAssign(At(node.target).store(name), node.op, light))
         self.choose(at, event, plain, tagged_events.tests_of_whole(at, primitive, light))
         self.pending = [(name, claimed, None)]
 
@@ -200,28 +201,42 @@ class Steps(Branches):
         return self.operation(Operation("primitives.build_dict", node, slots), bool(node.keys))
 
     def _string(self, node: ast.JoinedStr) -> Value | None:
-        """An f-string. The interpreter formats numbers and texts itself."""
-        at = At(node)
+        """An f-string: the text of each value is made before the next value is evaluated."""
         calls = [part for part in node.values if isinstance(part, ast.Call)]
-        if not all(_is_formatted(call) for call in calls):
+        if not all(map(_is_formatted, calls)):
             return None
-        read = self.operands(at, [call.args[0] for call in calls])
-        values, parts, kinds = iter(read), [], []
+        at, moving = At(node), len(calls)
+        while moving and at.is_variable_here(calls[moving - 1].args[0]):
+            moving -= 1
+        parts: list[ast.expr] = []
+        given: list[ast.expr] = []
+        tests: list[ast.expr] = []
         for part in node.values:
             if not isinstance(part, ast.Call):
                 parts.append(part)
+                given.append(at.put(ast.JoinedStr([part])) if isinstance(part, ast.FormattedValue) else part)
                 continue
-            value, part.args[0] = next(values)
-            conversion = part.args[1].value if len(part.args) > 1 else -1  # type: ignore[attr-defined]
-            specification = part.args[2] if len(part.args) > 2 else None
-            parts.append(At(part).put(ast.FormattedValue(value, conversion, specification)))
-            kinds.append(at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [value])]))
-        given = [
-            at.put(ast.JoinedStr([part])) if isinstance(part, ast.FormattedValue) else part for part in node.values
-        ]
+            mark = len(self.used)
+            light, full, test = self._formatted(at, part)
+            if part in calls[: max(moving - 1, 0)]:
+                text = Value(At(part).put(ast.JoinedStr([light])), full, True, claimed, tests=(test,))
+                kept, full = self.kept(At(part), text, mark)
+                light = At(part).put(ast.FormattedValue(kept, -1, None))
+            else:
+                tests.append(test)
+            parts.append(light)
+            given.append(full)
         full = self.over(at, "primitives.build_string", given)
-        others = [at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.SIMPLE)])) for kind in kinds]
-        return Value(at.put(ast.JoinedStr(parts)), full, tests=(*others,))
+        return Value(at.put(ast.JoinedStr(parts)), full, tests=(*tests,))
+
+    def _formatted(self, at: At, part: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr]:
+        """A value in an f-string, and the test whether it is neither a number nor a text, which have no own methods."""
+        value, part.args[0] = self.at_event(at, *self.operand(part.args[0]))
+        conversion = part.args[1].value if len(part.args) > 1 else -1  # type: ignore[attr-defined]
+        specification = part.args[2] if len(part.args) > 2 else None
+        light = At(part).put(ast.FormattedValue(value, conversion, specification))
+        kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [value])])
+        return light, part, at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.SIMPLE)]))
 
     def _call(self, node: ast.Call) -> Value | None:
         at = At(node)

@@ -45,10 +45,10 @@ class Branches(StepWriter):
         still = len(nodes)
         while still and at.is_variable_here(nodes[still - 1]):
             still -= 1
-        return [self._at_event(at, *self.operand(node, number < still - 1)) for number, node in enumerate(nodes)]
+        return [self.at_event(at, *self.operand(node, number < still - 1)) for number, node in enumerate(nodes)]
 
     @staticmethod
-    def _at_event(at: At, light: ast.expr, full: ast.expr) -> tuple[ast.expr, ast.expr]:
+    def at_event(at: At, light: ast.expr, full: ast.expr) -> tuple[ast.expr, ast.expr]:
         """Temporaries are read on the line of the event, since tracers are notified when the line changes."""
         if light is full and isinstance(light, ast.Name) and is_temporary(light):
             light = full = at.load(light.id)

@@ -59,6 +59,11 @@ def fresh_survey(function: Function) -> Survey:
     return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, reads)
 
 
+def bound_by_expressions(node: ast.AST) -> set[str]:
+    """The names that assignment expressions in a node bind, those in lambdas too."""
+    return {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+
+
 class _SurveyWalk:
     """A walk through a function, which collects the fields of its `Survey`."""
 
@@ -100,7 +105,7 @@ class _SurveyWalk:
 
     def _visit_comprehension(self, node: ast.AST) -> None:
         """Of a comprehension, the function has what assignment expressions bind (PEP 572)."""
-        self.bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+        self.bound |= bound_by_expressions(node)
         self._comprehensions.append(node)
 
     def _visit_global(self, node: ast.Global) -> None:

@@ -50,7 +50,18 @@ def entered(*values: Any) -> tuple[Any, ...]:
     call = LEAVES.get(get_ident()) if LEAVES else None
     if call is None:
         return values
+    if call.operands is not None:
+        values = _as_operands(call.operands, values)
     return tuple([_of_leaf(activation, store, call, value) for value in values])
+
+
+@hidden
+def _as_operands(operands: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The parameters of a special method that an operator calls: they are its operands, whatever is known of these."""
+    for left, right in (operands, operands[::-1]):
+        if len(values) > 1 and values[0] is plain(left) and values[1] is plain(right):
+            return (left, right, *values[2:])
+    return values
 
 
 @hidden

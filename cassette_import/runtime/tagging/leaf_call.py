@@ -41,10 +41,11 @@ class LeafCall:
     """A call of a leaf.
 
     `callee` is what the program calls, with the arguments `given` and `keywords`; `function` is the function behind it,
-    a method for example, whose first arguments are `leading`. `arguments` are the leading and the given ones.
+    a method for example, whose first arguments are `leading`. `arguments` are the leading and the given ones. Special
+    methods get the `operands` of an operator in this order or in the other one.
     """
 
-    __slots__ = ("activation", "arguments", "callee", "function", "given", "keywords", "leading", "store")
+    __slots__ = ("activation", "arguments", "callee", "function", "given", "keywords", "leading", "operands", "store")
 
     def __init__(
         self,
@@ -64,6 +65,7 @@ class LeafCall:
         self.given = given
         self.arguments = (*leading, *given)
         self.keywords = keywords
+        self.operands: tuple[Any, ...] | None = None
 
     @property
     def owner(self) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -281,7 +281,9 @@ def plain_bound(value: Any) -> Any:
     bare = value._tagged_value
     if is_a(bare, (str, bytes)):
         return bare
-    if lookup(type(bare), "__index__") is None or getattr(getattr(bare, "dtype", None), "kind", "") in _FRACTIONS:
+    dtype = lookup(type(bare), "dtype")  # only arrays are asked for it, not objects of the program
+    is_fraction = type(dtype) is GetSetDescriptorType and getattr(dtype.__get__(bare), "kind", "") in _FRACTIONS
+    if is_fraction or lookup(type(bare), "__index__") is None:
         lose_number(value._tagged_metas, "a slice")
     return bare
 

@@ -141,4 +141,47 @@ PROGRAMS = {
         def calling():
             return (lambda: called())()
         """,
+    "an augmented assignment reads its target before its value binds the name": """
+        def of_a_name():
+            a = 1
+            a += (a := 5)
+            return a
+
+        def of_an_index():
+            a = [1, 2, 3]
+            b = 0
+            a[b] += (b := 2)
+            return a, b
+
+        def of_an_owner():
+            a = V()
+            a.x += (a := V())
+            return a
+
+        def in_the_index():
+            b = [1, 2]
+            b[(b := [0])[0]] += 1
+            return b
+
+        def in_a_comprehension():
+            a = 1
+            a += [(a := b) for b in (2, 3)][0]
+            return a
+
+        def of_an_unbound_name():
+            a >>= b
+            b = 1
+        """,
+    "an f-string makes each text before the next value is evaluated": """
+        def of_objects():
+            return f"{V()}{V()!r}-{V():>5}{V().x!s:3}"
+
+        def of_a_list():
+            a = [1]
+            return f"{a}{a.append(2)}{a}"
+
+        def of_a_variable():
+            a = V()
+            return f"{a}{a.x}{a}{(a := V())}{a!r:>4}"
+        """,
 }

@@ -78,8 +78,8 @@ def update(call: LeafCall) -> Any:
         return call.native_then_drop_stale()
     if _has_own_setitem(owner):
         return call.native_then_drop_stale()
-    if is_a(owner, (set, frozenset)):
-        return combine(call)
+    if is_a(owner, (set, frozenset)):  # `|=` takes nothing but another set
+        return combine(call) if is_a(plain(call.arguments[1]), (set, frozenset)) else operate(call)
     if not is_a(owner, dict):
         return operate(call)
     pairs: list[Any] = []

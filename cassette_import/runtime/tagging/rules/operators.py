@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType, WrapperDescriptorType
+from types import WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -45,13 +45,8 @@ _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq",
 @rule(operator.concat)
 @hidden
 def operate(call: LeafCall) -> Any:
-    name = _NAMES.get(call.function)
-    if name is not None and len(call.given) == 2 and not call.leading:
-        left, right = call.given
-        if (type(left) is Tagged) != (type(right) is Tagged):
-            result = _special_method(call, plain(left), plain(right), left, right, name, call.function.__name__)
-            if result is not NotImplemented:
-                return result
+    if not call.leading and len(call.given) == 2:
+        call.operands = call.given
     keep_metas = _keeper(call) if call.store.items.entries else None
     LOCAL.returned = None
     value = call.native_then_drop_stale()
@@ -68,22 +63,6 @@ def operate(call: LeafCall) -> Any:
         return value
     LOCAL.returned = found  # a special method of the program has made a part of the value
     return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
-
-
-@hidden
-def _special_method(call: LeafCall, left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:
-    """Call a special method of the program, which gets the other operand wrapped."""
-    reflected = _REFLECTED.get(name, f"r{name}")
-    own, other = lookup(type(left), f"__{name}__"), lookup(type(right), f"__{reflected}__")
-    if function == f"i{name}":
-        inplace = lookup(type(left), f"__i{name}__")
-        own = inplace if type(inplace) is FunctionType else own
-    subclass = type(left) is not type(right) and issubclass(type(right), type(left))
-    if type(own) is FunctionType and not subclass and type(first) is not Tagged:
-        return call.call_method(own, left, second)
-    if type(other) is FunctionType and type(second) is not Tagged and type(own) is not FunctionType:
-        return call.call_method(other, right, first)
-    return NotImplemented
 
 
 # ---- the metadata of the parts of sequences that are added or repeated, and of sets and dicts that are combined
