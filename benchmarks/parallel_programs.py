@@ -33,10 +33,9 @@ import image_features
 
 rows = []
 for path in sorted(pathlib.Path(sys.argv[1]).glob("*.jpg")):
-    means, histogram = image_features.features(path)
-    rows.append((path.name, means, histogram.index(max(histogram))))
-for name, means, level in rows:
-    print(name, " ".join(f"{mean:.3f}" for mean in means), level)
+    rows.append((path.name, image_features.features(path)))
+for name, (means, histogram) in rows:
+    print(name, " ".join(f"{mean:.3f}" for mean in means), histogram.index(max(histogram)))
 """
 IMAGES_PROGRAM_OF_A_LIST = """
 import pathlib
@@ -59,7 +58,8 @@ def features(path):
     kinds = collections.Counter(type(node).__name__ for node in ast.walk(ast.parse(text)))
     with open(path, "rb") as file:
         tokens = sum(1 for _ in tokenize.tokenize(file.readline))
-    return {"lines": text.count("\\n"), "tokens": tokens, "calls": kinds["Call"], "loops": kinds["For"] + kinds["While"]}
+    loops = kinds["For"] + kinds["While"]
+    return {"lines": text.count("\\n"), "tokens": tokens, "calls": kinds["Call"], "loops": loops}
 """
 FILES_PROGRAM = """
 import os
@@ -68,7 +68,7 @@ import file_features
 
 table = {}
 for path in sorted(pathlib.Path(os.__file__).parent.rglob("*.py")):
-    if "site-packages" in path.parts or "bad" in path.name or "lib2to3" in path.parts:
+    if {"site-packages", "test", "tests", "lib2to3"} & set(path.parts):
         continue
     row = file_features.features(str(path))
     table[str(path)] = row
@@ -168,7 +168,9 @@ def observed(command: list[str], folder: Path) -> Run:
                 pass
             for process in known.values():
                 try:
-                    threads.update({(process.pid, one.id): one.user_time + one.system_time for one in process.threads()})
+                    threads.update(
+                        {(process.pid, one.id): one.user_time + one.system_time for one in process.threads()}
+                    )
                 except psutil.Error:  # it has ended
                     pass
             time.sleep(0.05)
