@@ -40,7 +40,10 @@ class EachTask:
 
     def call(self, runner: Any, task: Any, /, *arguments: Any) -> Any:
         """Call the function of dask that runs a task."""
-        return runner(functools.partial(self.run, key_of_task(), task), *arguments)
+        return runner(functools.partial(self._run_task_of_dask, task), *arguments)
+
+    def _run_task_of_dask(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        return self.run(key_of_task(), task, *arguments, **keywords)  # the runner has said by now which key it is
 
     def run(self, key: object, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Call the function of a task in a context of its own.
