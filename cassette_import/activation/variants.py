@@ -24,6 +24,7 @@ from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.runtime.dispatch import accelerated_hooks
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
     bind_hook,
@@ -115,6 +116,7 @@ class StackVariant:
         is_accelerated = len(levels) == 1 and kind is Events.CALLS
         hooks = levels[0].accelerated_hooks if is_accelerated else None
         runner = self.runners[int(kind)] = EventRunner(self, plan, hooks)
+        DISPATCH.note_change()
         names = self.names
         NAMES[names.event(kind)] = runner.event
         NAMES[names.overload(kind)] = runner.with_overloads

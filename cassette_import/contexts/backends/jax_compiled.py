@@ -16,9 +16,8 @@ from cassette_import.errors import CassetteError
 
 __all__ = ["JaxCompiled"]
 
-_EXACT: Final[dict[str, Any]] = {"xla_backend_optimization_level": 0, "xla_disable_hlo_passes": "fusion"}
-"""Where XLA compiles several operations as one, it fuses products and sums, which are rounded once then, and not as in
-Python; and so it does with optimisation."""
+_EXACT: Final = {"xla_backend_optimization_level": 0}
+"""With optimisation, XLA fuses products and sums, which are rounded once then, and not as in Python."""
 
 
 class JaxCompiled:

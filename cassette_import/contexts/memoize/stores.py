@@ -9,30 +9,24 @@ import hashlib
 import os
 import pickle
 import weakref
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from threading import Lock
 from typing import Any, ClassVar, Final, Protocol
 
-from cassette_import.contexts.memoize.argument_keys import on_one_line
 from cassette_import.contexts.memoize.cached_results import CachedResult
 from cassette_import.contexts.memoize.file_locks import FileLocks
 from cassette_import.contexts.memoize.function_digests import digest_of
-from cassette_import.errors import CassetteError
 
-__all__ = ["Folder", "LockError", "Memory", "ResultLock", "Shared", "Store"]
+__all__ = ["Computing", "Folder", "Memory", "Shared", "Store"]
 
 
-class ResultLock(Protocol):
-    """The lock of one result: who holds it computes the result, and others wait until it is there."""
+class Computing(Protocol):
+    """A computation of a result, for which others wait."""
 
     def release(self) -> None:
-        """Let the next thread or process have the lock."""
-
-
-class LockError(CassetteError):
-    """The lock of a result could not be taken, so nobody can say whether another process computes the result."""
+        """End the computation: others need not wait for its result any more."""
 
 
 class Store(Protocol):
@@ -57,8 +51,8 @@ class Store(Protocol):
     def put(self, function: Hashable, key: Any, result: CachedResult) -> None:
         """Store a result."""
 
-    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
-        """Wait for the lock of a result, and take it; None if the store has no locks."""
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """Wait until no other thread or process computes a result; None if the store cannot tell."""
 
     def clear(self) -> None:
         """Delete all results."""
@@ -94,8 +88,8 @@ class Memory:
             if self._limit is not None and len(self._results) > self._limit:
                 self._results.popitem(last=False)
 
-    def lock(self, function: Hashable, key: Any) -> None:
-        """See `Store.lock`."""
+    def begin(self, function: Hashable, key: Any) -> None:
+        """See `Store.begin`."""
 
     def clear(self) -> None:
         """See `Store.clear`."""
@@ -152,8 +146,8 @@ class Folder(_ByDigest):
         except Exception:  # a full disk, or a lock that another process holds: the next call is a miss
             return
 
-    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
-        """See `Store.lock`. Other threads and processes wait; they do not wait for a process that is killed."""
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """See `Store.begin`. Other threads and processes wait; they do not wait for a process that is killed."""
         return self._locks.hold(_digest(function, key).hex())
 
     def clear(self) -> None:
@@ -176,8 +170,6 @@ class Shared(_ByDigest):
         super().__init__()
         self._mapping = mapping
         self._locks = locks
-        self.unreleased: Counter[str] = Counter()
-        """Why locks could not be released: they had ended before, for example."""
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""
@@ -193,18 +185,9 @@ class Shared(_ByDigest):
         except Exception:  # a lost connection: the next call is a miss
             return
 
-    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
-        """See `Store.lock`."""
-        if self._locks is None:
-            return None
-        try:
-            lock = self._locks(_name(function, key))
-            lock.__enter__()
-        except Exception as error:
-            raise LockError(
-                f"a lock of memoize cannot be taken: {_described(error)}; check what makes the locks (locks=)"
-            ) from error
-        return _LockOfUser(lock, self.unreleased)
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """See `Store.begin`."""
+        return None if self._locks is None else _Entered(self._locks(_name(function, key)))
 
     def clear(self) -> None:
         """See `Store.clear`. Other keys of the mapping stay."""
@@ -215,23 +198,16 @@ class Shared(_ByDigest):
                 del self._mapping[name]
 
 
-class _LockOfUser:
-    """A lock of the user's, which was taken. Why it could not be released is counted."""
+class _Entered:
+    """A lock of the user, held until `release`."""
 
-    def __init__(self, lock: AbstractContextManager[Any], unreleased: Counter[str]) -> None:
+    def __init__(self, lock: AbstractContextManager[Any]) -> None:
         self._lock = lock
-        self._unreleased = unreleased
+        lock.__enter__()
 
     def release(self) -> None:
-        """See `ResultLock.release`. The result is there, or its exception, whatever the lock says."""
-        try:
-            self._lock.__exit__(None, None, None)
-        except Exception as error:
-            self._unreleased[_described(error)] += 1
-
-
-def _described(error: Exception) -> str:
-    return f"{type(error).__name__}: {on_one_line(error)}"
+        """See `Computing.release`."""
+        self._lock.__exit__(None, None, None)
 
 
 def _checked(pickled: bytes) -> CachedResult:

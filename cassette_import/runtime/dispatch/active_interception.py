@@ -10,12 +10,15 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.state import ACTIVE
 
 
 def intercept_if_active(kind: Events) -> Callable[[Any], Any]:
     """`intercept(callee)` of the active variant, for one kind of event."""
     number = int(kind)
+    if not DISPATCH.reason:
+        return DISPATCH.Interception(number)
 
     @hidden
     def intercept(callee: Any) -> Any:

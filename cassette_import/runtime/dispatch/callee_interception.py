@@ -15,6 +15,8 @@ from typing import Any
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, PROPERTIES, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.primitives import load_global
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.direct_events import DirectEvents, directly_called
@@ -33,7 +35,7 @@ def intercept_nothing(callee: Any) -> Any:
 def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], variant: Any) -> Callable[[Any], Any]:
     """`intercept(callee)` where every call is an event. The code may run while another variant is active."""
     get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
-    if plan.propagation is not None and plan.only_targets:
+    if plan.leaves_alone_while_untagged:
         return _make_intercept_unless_plain(plan, event, variant)
 
     @hidden
@@ -61,7 +63,13 @@ def _make_intercept_unless_plain(plan: EventPlan, event: Callable[..., Any], var
             return Callee(call_plainly, callee)
         return Callee(event, callee)
 
-    return intercept_unless_plain
+    if not DISPATCH.is_used:
+        return intercept_unless_plain
+    names = plan.builtin_names if targets else frozenset()
+    tables = plan.propagation.rewrapped_result_of, FRAME_READERS, *plan.propagation.TABLES_OF_FAST_PATH
+    return DISPATCH.PlainInterception(
+        intercept_unless_plain, variant, event, targets, names, plan.is_call, (*tables, load_global)
+    )
 
 
 def make_intercept_targets(

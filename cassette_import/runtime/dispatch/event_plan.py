@@ -149,6 +149,13 @@ class EventPlan:
         """Whether the events only propagate tags: prehooks and posthooks aside, nothing takes them."""
         return self.propagation is not None and not (self.is_overloaded or self.errorhooks)
 
+    @property
+    def leaves_alone_while_untagged(self) -> bool:
+        """Whether events are as they are without tagging, targets and rules aside, as long as there is no metadata."""
+        if self.propagation is None:
+            return False
+        return self.only_targets or (self.only_propagates and not (self.prehooks or self.posthooks))
+
     @cached_property
     def goes_to_callee(self) -> bool:
         """Whether the hooks of an event are followed directly by its callee."""

@@ -29,6 +29,7 @@ from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_na
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.guard_keys import GUARD_FLAGS, GuardKind, parts_of_guard
 from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
@@ -221,11 +222,13 @@ class Guards:
             is_wrapped = returns_wrapped(function)
             if claims.setdefault(key, is_wrapped) is not is_wrapped:
                 return Callee(call_plainly, callee)
-            if key in given_up or not (is_wrapped or _is_in_c(function)) or self._is_superseded:
-                return callee  # a function of a package that is not installed now may be installed later
+            if key in given_up:
+                return callee
             guard = guards.get(key) or guard_of(key)
             guard.misses += 1
-            if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):
+            # A function of a package that is not installed now may be installed later.
+            may_learn = (is_wrapped or _is_in_c(function)) and not self._is_superseded
+            if guard.misses > _MOST_MISSES or (may_learn and not guard.learn(callee, receiver, self)):
                 given_up[key] = with_overloads
             return callee
 
@@ -234,6 +237,8 @@ class Guards:
             found = rewrapped(value)
             return found if claims.get(key) else value
 
+        if DISPATCH.is_used and isinstance(calls.intercept, DISPATCH.PlainInterception):
+            return DISPATCH.PlainSite(plain, calls.intercept, given_up, cell, full), claim
         return plain, claim
 
     @hidden

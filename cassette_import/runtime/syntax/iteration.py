@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
 from functools import partial
 from operator import is_
-from types import CoroutineType, GeneratorType
-from typing import Any, Final
+from types import CoroutineType, FunctionType, GeneratorType
+from typing import Any, Final, Literal
 
 from cassette_import.interpreter.callables import CallableProxy, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
@@ -40,7 +42,7 @@ def _is_iterable(value: Any) -> bool:
 
 
 @hidden
-def loop(iterable: Any, spec: Spec | None = None) -> Any:
+def _begin(iterable: Any, spec: Spec | None = None) -> Any:
     """What `for` iterates over. The items are unpacked as `spec` says, if there is one."""
     if not _is_iterable(iterable):
         return bare(iterable)  # the interpreter raises the error
@@ -52,7 +54,7 @@ _WITHOUT_CURSOR: Final = frozenset(map(id, (list, tuple, range)))
 
 
 @hidden
-def loop_here(iterable: Any) -> Any:
+def _begin_here(iterable: Any) -> Any:
     """The same where only tags make a step an event, in a body that no other context can resume.
 
     If nothing is tagged when the loop begins, and its steps run only code of the interpreter, they need no events: no
@@ -101,11 +103,15 @@ def _iterator_of_events(iterator: Any, spec: Spec | None) -> Any:
     It ends without an exception wherever it can, because tracers are notified of exceptions.
     """
     end = _End()
-    if spec is not None:
-        return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
     if variant is not None and variant.tagging and variant.runners[_ITERATION].propagation.steps_plainly(iterator):
-        return iter(partial(_step, end, iterator, is_stepped=True), end)
+        steps = None if isinstance(loop, FunctionType) else loop.steps(iterator, spec)
+        if steps is not None:
+            return steps
+        if spec is None:
+            return iter(partial(_step, end, iterator, is_stepped=True), end)
+    if spec is not None:
+        return iter(partial(_step_unpacking, end, iterator, spec), end)
     if variant is not None:
         hooks = variant.argument_free_hooks
         if _BEFORE in hooks or _AFTER in hooks:
@@ -169,7 +175,7 @@ def _step_unpacking(end: _End, iterator: Any, spec: Spec) -> Any:
 
 
 @hidden
-def splat(iterable: Any) -> Any:
+def _splat(iterable: Any) -> Any:
     """What `*` iterates over: a tuple itself, if its items stay the same objects."""
     given = bare(iterable)
     if type(given) is not tuple:
@@ -194,7 +200,7 @@ class _LateSplat:
 
 
 @hidden
-def splat_later(iterable: Any) -> Any:
+def _splat_later(iterable: Any) -> Any:
     """What `*` iterates over, where it is the only one of a call with keywords."""
     kind = type(bare(iterable))
     if kind is tuple or not any("__iter__" in vars(base) for base in kind.__mro__):
@@ -255,7 +261,7 @@ def _with_specs(items: list[Any], spec: Spec) -> list[Any]:
 
 
 @hidden
-def unpack(value: Any, spec: Spec) -> Any:
+def _unpack(value: Any, spec: Spec) -> Any:
     """What an assignment to several targets unpacks, with an event for each step."""
     is_plain_sequence = type(value) in (list, tuple)
     if is_plain_sequence and _unpacks_plainly(value, spec):
@@ -289,6 +295,46 @@ def _is_nested(value: Any, spec: Spec) -> bool:
         if inner is not None and not (type(part) in (list, tuple) and _is_nested(part, inner)):
             return False
     return True
+
+
+@hidden
+def _kinds_of(variant: Any) -> Any:
+    """The kinds of containers and iterators whose steps need no events as long as nothing is tagged.
+
+    None if the steps of a variant are events in any case.
+    """
+    runner = variant.runners[_ITERATION]
+    if not (variant.tagging and runner.only_propagates) or runner.prehooks or runner.posthooks:
+        return None
+    return runner.propagation.KINDS_OF_FAST_PATH
+
+
+@hidden
+def _later_steps(iterator: Any) -> tuple[_End, Callable[[], Any]]:
+    """What does the steps of such an iterator where they are events."""
+    end = _End()
+    return end, partial(_step, end, iterator, is_stepped=True)
+
+
+@hidden
+def _claimed(value: Any) -> Any:
+    """An item during whose step the first value was tagged."""
+    variant = ACTIVE.get().variant
+    return value if variant is None else variant.runners[_ITERATION].propagation.rewrapped(value)
+
+
+unpack: Final[Callable[[Any, Spec], Any]] = _unpack if DISPATCH.reason else DISPATCH.Unpacking(_unpack, _kinds_of)
+
+
+def _in_c(function: Callable[..., Any], mode: Literal["events", "here", "splat", "delegate"], *more: Any) -> Any:
+    """A function of this module that does the usual in C, if the accelerator is there."""
+    return function if DISPATCH.reason else DISPATCH.Loop(function, _kinds_of, mode, *more)
+
+
+loop: Final = _in_c(_begin, "events", _later_steps, unpack, _claimed)
+loop_here: Final = _in_c(_begin_here, "here")
+splat: Final = _in_c(_splat, "splat")
+splat_later: Final = _in_c(_splat_later, "splat")
 
 
 class _Advanced:
@@ -325,7 +371,7 @@ for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
 
 
 @hidden
-def delegate(iterable: Any) -> Any:
+def _delegate(iterable: Any) -> Any:
     """What `yield from` iterates over."""
     if not _is_iterable(iterable) or type(bare(iterable)) in (CoroutineType, GeneratorType):
         # The interpreter takes such steps itself: `gi_yieldfrom`, `throw` and tracebacks show it.
@@ -378,6 +424,6 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.SPLAT: splat,
     symbols.SPLAT_IN_CALL: splat_later,
     symbols.UNPACK: unpack,
-    symbols.DELEGATE: delegate,
+    symbols.DELEGATE: _in_c(_delegate, "delegate"),
 }
 """The values of the symbols of this module, see `runtime.bindings`."""

@@ -224,6 +224,12 @@ def _takes_from(iterator: Any, kinds: frozenset[int]) -> bool:
     return kinds.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))
 
 
+KINDS_OF_FAST_PATH: Final = _CONTAINERS, _STEPPED, steps_plainly
+TABLES_OF_FAST_PATH: Final = (
+    RULED_ALWAYS, _names_in_c, any_arguments, nothing_watched, WATCHES, ATTRIBUTES_WATCHED,
+)  # fmt: skip
+"""What the accelerator of dispatch needs to know: of loops, and of calls."""
+
 NAMES.update(
     {
         symbols.CLAIMED_OF: rewrapped_result_of,

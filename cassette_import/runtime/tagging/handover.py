@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
@@ -87,6 +88,5 @@ def begin_epoch() -> Any:
 
 
 NAMES.update({symbols.BEGIN_EPOCH: begin_epoch})
-NAMES.update(
-    {symbols.RETURNED: returned, symbols.RECEIVED: received, symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped}
-)
+NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
+NAMES.update({symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped})

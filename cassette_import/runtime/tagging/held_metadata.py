@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace, is_a
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, attributes_of, items_in
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -82,7 +83,7 @@ HOLDING_TYPES: Final[frozenset[int]] = frozenset(
             itertools.compress, itertools.pairwise, itertools.product, itertools.permutations,
             itertools.combinations, itertools.combinations_with_replacement, type(iter(int, 1)),
             itertools.groupby, type(next(itertools.groupby("a"))[1]), type(itertools.tee(())[0]),
-            type(gc.get_referents(itertools.tee(())[0])[-1]),
+            type(gc.get_referents(itertools.tee(())[0])[-1]), *(() if DISPATCH.reason else (DISPATCH.Steps,)),
         ),
     )
 )  # fmt: skip

@@ -27,9 +27,11 @@ from cassette_import.runtime.tagging.callback_metadata import (
 )
 from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
+    KINDS_OF_FAST_PATH,
     RULED_ALWAYS,
     RULED_WHILE_TAGGED,
     SIMPLE,
+    TABLES_OF_FAST_PATH,
     TYPES_RULED_WHILE_TAGGED,
     any_arguments,
     call_plainly,
@@ -38,6 +40,7 @@ from cassette_import.runtime.tagging.fast_path import (
     plain_iterator,
     returns_wrapped,
     rewrapped_result,
+    rewrapped_result_of,
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
@@ -65,7 +68,9 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
+    "KINDS_OF_FAST_PATH",
     "QUICK_RULES",
+    "TABLES_OF_FAST_PATH",
     "bound_names",
     "call_function",
     "call_overload",
@@ -81,6 +86,7 @@ __all__ = [
     "propagate",
     "returns_wrapped",
     "rewrapped",
+    "rewrapped_result_of",
     "rewritten_code",
     "steps_plainly",
     "without_tags",

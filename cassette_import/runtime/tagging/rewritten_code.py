@@ -17,6 +17,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
@@ -295,16 +296,16 @@ NAMES.update(
         symbols.FORMATTED: formatted,
         symbols.HANDED: handed,
         symbols.LOCALS: locals,
-        symbols.MAPPING: mapping,
-        symbols.PLAIN: hidden(plain),
-        symbols.PLAIN_BOUND: plain_bound,
+        symbols.MAPPING: DISPATCH.unless_tagged(mapping),
+        symbols.PLAIN: DISPATCH.unless_tagged(hidden(plain)),
+        symbols.PLAIN_BOUND: DISPATCH.unless_tagged(plain_bound),
         symbols.PLAIN_ITEMS: plain_items,
         symbols.READ_PLAIN: plain_variable,
         symbols.READ_WHERE_ACTIVE: plain_elsewhere,
         symbols.SCOPE: scope,
         symbols.SNAPSHOT: snapshot,
-        symbols.TIDY: tidy,
-        symbols.MESSAGE: message,
+        symbols.TIDY: DISPATCH.unless_tagged(tidy),
+        symbols.MESSAGE: DISPATCH.unless_tagged(message),
         symbols.SPECIFIED: specified,
     }
 )

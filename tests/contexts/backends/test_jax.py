@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from cassette_import import install
 from cassette_import.contexts import autodiff
 from cassette_import.contexts.backends import jit
-from cassette_import.contexts.graph import NotRepresentable, unknown
+from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.errors import CassetteError
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
@@ -153,24 +152,3 @@ def test_a_missing_jax_is_one_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(CassetteError, match=r"needs jax: install cassette_import\[jax\]"):
         jit(wave, 1.0, 0.5, backend="jax")
-
-
-def test_the_positions_of_a_satellite_have_the_bits_of_python():
-    pytest.importorskip("sgp4", reason="sgp4 is in no extra")
-    from sgp4.earth_gravity import wgs72
-    from sgp4.io import twoline2rv
-    from sgp4.propagation import sgp4
-
-    satellite = twoline2rv(
-        "1 25544U 98067A   19343.69339541  .00001764  00000-0  38792-4 0  9991",
-        "2 25544  51.6439 211.2001 0007417  17.6667  85.6398 15.50103472202482",
-        wgs72,
-    )
-    numbers = random.Random(4)
-    times = [numbers.uniform(0.0, 1440.0) for _ in range(300)]
-    with install(["sgp4"]):
-        found = jit(sgp4, satellite, unknown("t", 100.0), wgs72, backend="jax").map(np.array(times))
-        expected = [sgp4(satellite, time, wgs72) for time in times]
-    for place, vector in enumerate(found):
-        for axis, column in enumerate(vector):
-            assert column.tolist() == [one[place][axis] for one in expected]

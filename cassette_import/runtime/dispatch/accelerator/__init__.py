@@ -1,4 +1,5 @@
-"""The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads.
+"""The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads, and
+looks up the active context at events while nothing is tagged.
 
 Dispatch works the same without it, and slower. Knows how the extension is loaded, and what it needs to know of
 activations; must not know events.
@@ -10,23 +11,36 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.extensions import extension, problem_of
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
+        Interception,
         Learn,
+        Loop,
         OverloadEvent,
+        PlainInterception,
+        PlainSite,
         SplittingCall,
+        Steps,
         SuspendedCall,
         Suspension,
+        UnlessTagged,
+        Unpacking,
     )
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
+
+
+def _note_nothing() -> None:
+    """Without the extension, nothing is kept."""
 
 
 class AcceleratedDispatch:
@@ -39,6 +53,8 @@ class AcceleratedDispatch:
     suspending:
         `suspend(activation, level)`, or None if it is not used; and what takes its result, or else the token of the
         context variable.
+    note_change:
+        To be called whenever a variant has got other hooks: what the extension knows of it is not valid any more.
     reason:
         Why it is not used; empty if it is.
     switches_variables:
@@ -47,15 +63,23 @@ class AcceleratedDispatch:
 
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
+    Interception: type[Interception]
     Learn: type[Learn]
+    Loop: type[Loop]
     OverloadEvent: type[OverloadEvent]
+    PlainInterception: type[PlainInterception]
+    PlainSite: type[PlainSite]
     SplittingCall: type[SplittingCall]
+    Steps: type[Steps]
     SuspendedCall: type[SuspendedCall]
+    UnlessTagged: type[UnlessTagged]
+    Unpacking: type[Unpacking]
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
 
     def __init__(self) -> None:
         self.switches_variables = False
+        self.note_change: Callable[[], None] = _note_nothing
         found = extension(f"{__name__}._dispatch")
         self.reason = found if isinstance(found, str) else self.use(found)
         self.choose(not self.reason)
@@ -64,11 +88,19 @@ class AcceleratedDispatch:
         """Take the contents of the extension; return why it cannot be used, or an empty text."""
         if problem := problem_of(module, _VERSION):
             return problem
-        self.switches_variables = module.configure(ACTIVE, Activation, hook_activation)
+        self.switches_variables = module.configure(ACTIVE, Activation, hook_activation, FLAGS, METADATA_EXISTS)
         self.OverloadEvent, self.SuspendedCall = module.OverloadEvent, module.SuspendedCall
         self.Learn, self.SplittingCall = module.Learn, module.SplittingCall
+        self.Interception, self.PlainInterception = module.Interception, module.PlainInterception
+        self.PlainSite, self.Steps = module.PlainSite, module.Steps
+        self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
+        self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume
         return ""
+
+    def unless_tagged(self, helper: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """A helper of rewritten code that returns its argument as long as there is no metadata anywhere."""
+        return helper if self.reason else self.UnlessTagged(helper)
 
     def choose(self, is_used: bool) -> None:
         """Set whether the extension is used, which is there if it is."""

@@ -8,8 +8,11 @@ def configure(
     active: ContextVar[Any],
     activation_type: type[Activation],
     hook_activation: Callable[[Activation, int], Activation],
+    flags: dict[str, Any],
+    name_of_metadata: str,
     /,
 ) -> bool: ...
+def note_change() -> None: ...
 
 class Suspension: ...
 
@@ -52,3 +55,64 @@ class Learn:
 class SplittingCall:
     def __init__(self, hook: Callable[..., Any], slowly: Callable[..., Any], leading: int, /) -> None: ...
     def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+class PlainCallee:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+class PlainInterception:
+    def __init__(
+        self,
+        slowly: Callable[[Any], Any],
+        variant: object,
+        event: Callable[..., Any],
+        targets: frozenset[int],
+        names_of_targets: frozenset[str],
+        is_call: bool,
+        tables: tuple[Any, ...],
+        /,
+    ) -> None: ...
+    def __call__(self, callee: Any, /) -> Any: ...
+
+class Interception:
+    def __init__(self, kind: int, /) -> None: ...
+    def __call__(self, callee: Any, /) -> Any: ...
+
+_Kinds = tuple[frozenset[int], frozenset[int], Callable[[Any], bool]]
+
+class Unpacking:
+    def __init__(self, slowly: Callable[..., Any], kinds_of: Callable[[Any], _Kinds | None], /) -> None: ...
+    def __call__(self, value: Any, spec: Any, /) -> Any: ...
+
+class Steps:
+    def __iter__(self) -> Steps: ...
+    def __next__(self) -> Any: ...
+
+class Loop:
+    def __init__(
+        self,
+        slowly: Callable[..., Any],
+        kinds_of: Callable[[Any], _Kinds | None],
+        mode: Literal["events", "here", "splat", "delegate"] = "events",
+        later: Callable[[Any], tuple[Any, Callable[[], Any]]] | None = None,
+        unpack: Callable[..., Any] | None = None,
+        claimed: Callable[[Any], Any] | None = None,
+        /,
+    ) -> None: ...
+    def __call__(self, iterable: Any, spec: Any = None, /) -> Any: ...
+    def steps(self, iterator: Any, spec: Any, /) -> Steps | None: ...
+
+class UnlessTagged:
+    def __init__(self, slowly: Callable[[Any], Any], /) -> None: ...
+    def __call__(self, value: Any, /) -> Any: ...
+
+class PlainSite:
+    def __init__(
+        self,
+        slowly: Callable[..., Any],
+        interception: PlainInterception,
+        given_up: dict[str, Any],
+        cell: dict[str, Any],
+        name: str,
+        /,
+    ) -> None: ...
+    def __call__(self, callee: Any, key: str | None = None, receiver: Any = None, /) -> Any: ...

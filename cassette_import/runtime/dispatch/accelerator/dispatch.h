@@ -39,7 +39,11 @@ typedef struct {
     PyObject *active;          /* the context variable `ACTIVE` */
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
-        *learn_type, *splitting_call_type;
+        *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
+        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type;
+    PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
+    PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
+    unsigned long version;              /* another one whenever a variant got other hooks */
     Py_ssize_t of_contexts, of_hook_activations, of_variant; /* the offsets of slots of activations */
     Py_ssize_t of_variables; /* the offset of the variables of a context; 0: it is not known */
     KnownSwitch known[KNOWN_SWITCHES];
@@ -51,6 +55,60 @@ typedef struct {
     PyObject *context;       /* the context whose variables were switched; NULL: there is none */
     PyObject *outer, *inner; /* its variables before and after */
 } Switch;
+
+/* ---- callable.c: what all types of callables have in common */
+
+#define CALLABLE_HEAD \
+    PyObject_HEAD \
+    vectorcallfunc vectorcall; \
+    State *state; \
+    PyObject *module; /* it keeps the state */
+
+typedef struct {
+    CALLABLE_HEAD
+} Callable;
+
+/* A new instance of a type, which calls this function. NULL: an exception. */
+PyObject *new_callable(PyTypeObject *type, vectorcallfunc call);
+
+/* The end of an instance: `tp_clear` clears what is its own. */
+void free_callable(PyObject *self);
+
+extern PyMethodDef no_methods[];
+
+/* Names, as functions have them: tools that observe calls read the name of each callee. */
+extern PyGetSetDef names_of_functions[];
+
+#define CALLABLE_FLAGS \
+    (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE)
+
+/* The spec of a type of callables; further arguments are members, each with a comma behind it. */
+#define CALLABLE_TYPE(spec, structure, type_name, make, visit_parts, clear_parts, type_methods, ...) \
+    static PyMemberDef spec##_members[] = { \
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(structure, vectorcall), READONLY, NULL}, __VA_ARGS__{NULL}}; \
+    static PyType_Slot spec##_slots[] = { \
+        {Py_tp_new, make}, \
+        {Py_tp_call, PyVectorcall_Call}, \
+        {Py_tp_traverse, visit_parts}, \
+        {Py_tp_clear, clear_parts}, \
+        {Py_tp_dealloc, free_callable}, \
+        {Py_tp_members, spec##_members}, \
+        {Py_tp_methods, type_methods}, \
+        {Py_tp_getset, names_of_functions}, \
+        {0, NULL}, \
+    }; \
+    PyType_Spec spec = { \
+        .name = "cassette_import.runtime.dispatch.accelerator._dispatch." type_name, \
+        .basicsize = sizeof(structure), \
+        .flags = CALLABLE_FLAGS, \
+        .slots = spec##_slots, \
+    }
+
+#define VISIT_CALLABLE(self) \
+    do { \
+        Py_VISIT(Py_TYPE(self)); \
+        Py_VISIT((self)->module); \
+    } while (0)
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
@@ -72,10 +130,6 @@ extern PyType_Spec suspension_spec;
 PyObject *suspend(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *resume(PyObject *module, PyObject *suspension);
 
-/* ---- module.c: names, as functions have them: tools that observe calls read the name of each callee */
-
-extern PyGetSetDef names_of_functions[];
-
 /* ---- suspended_call.c: a hook that is called while its context is suspended */
 
 extern PyType_Spec suspended_call_spec;
@@ -93,5 +147,52 @@ extern PyType_Spec learn_spec;
 extern PyType_Spec splitting_call_spec;
 int traverse_known_methods(State *state, visitproc visit, void *arg);
 void clear_known_methods(State *state);
+
+/* ---- plain_callee.c: what a call site calls while nothing is tagged */
+
+#define KNOWN_PRIMITIVES 16 /* a power of two */
+
+typedef struct {
+    CALLABLE_HEAD
+    PyObject *slowly;  /* does the same in Python */
+    PyObject *variant; /* whose events these are */
+    PyObject *event;   /* runs an event */
+    PyObject *targets, *names_of_targets; /* by identity; the names of those in C */
+    PyObject *tables;                     /* the tables of rules, which keeps those below */
+    PyObject *claimed;                    /* the result of a call during which the first value was tagged */
+    PyObject *readers;                    /* functions that read the frame they are called from, by identity */
+    PyObject *ruled, *ruled_names;        /* functions whose rules apply always; the names of those in C */
+    PyObject *any_arguments, *unwatched;  /* conditions: always; unless attributes are watched */
+    PyObject *watches, *is_watching;      /* the names of watched attributes; whether there are any */
+    PyObject *load_global;
+    PyObject *known[KNOWN_PRIMITIVES]; /* what is called for primitives, by their addresses */
+    char is_call;
+} PlainInterception;
+
+extern PyType_Spec plain_callee_spec;
+
+/* Whether there is metadata anywhere in the process. */
+int metadata_exists(State *state);
+
+/* What is called in place of a callee; Py_None, borrowed: Python finds that; NULL: an exception. */
+PyObject *plain_callee(PlainInterception *self, PyObject *callee);
+
+/* Whether what is called in place of a primitive is that of this one. */
+int is_plain_callee_of(PyObject *made, PyObject *primitive);
+
+/* ---- interception.c: events while nothing is tagged, where the active context is looked up at each */
+
+extern PyType_Spec plain_interception_spec, interception_spec;
+
+/* The active variant, borrowed: its activation has it. NULL without an exception: nothing is active. */
+PyObject *active_variant(State *state);
+
+/* ---- untagged_sites.c: what else call sites call while nothing is tagged */
+
+extern PyType_Spec plain_site_spec, unless_tagged_spec;
+
+/* ---- loops.c: loops and unpacking while nothing is tagged, where the active context is looked up at each step */
+
+extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
 
 #endif

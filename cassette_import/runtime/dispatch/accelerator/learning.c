@@ -17,8 +17,7 @@ typedef struct {
 } KnownCallee;
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    CALLABLE_HEAD
     PyObject *slowly, *given_up, *targets, *held;
     char is_only_variant; /* whether no other variant may be active where code runs that other variants have, too */
     KnownCallee known[KNOWN_CALLEES];
@@ -169,9 +168,8 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
                           &PyDict_Type, &held)) {
         return NULL;
     }
-    Learn *self = (Learn *)type->tp_alloc(type, 0);
+    Learn *self = (Learn *)new_callable(type, call);
     if (self != NULL) {
-        self->vectorcall = call;
         self->slowly = Py_NewRef(slowly);
         self->given_up = Py_NewRef(given_up);
         self->targets = Py_NewRef(targets);
@@ -183,7 +181,7 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 static int
 traverse(Learn *self, visitproc visit, void *arg)
 {
-    Py_VISIT(Py_TYPE(self));
+    VISIT_CALLABLE(self);
     Py_VISIT(self->slowly);
     Py_VISIT(self->given_up);
     Py_VISIT(self->targets);
@@ -208,43 +206,11 @@ clear(Learn *self)
     return 0;
 }
 
-static void
-dealloc(Learn *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Learn, vectorcall), READONLY, NULL},
-    {"is_only_variant", T_BOOL, offsetof(Learn, is_only_variant), 0, NULL},
-    {NULL},
-};
-
 static PyMethodDef methods[] = {
     {"remember", (PyCFunction)remember, METH_VARARGS, NULL},
     {"forget", (PyCFunction)forget_all, METH_NOARGS, NULL},
     {NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_new, new},
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_traverse, traverse},
-    {Py_tp_clear, clear},
-    {Py_tp_dealloc, dealloc},
-    {Py_tp_members, members},
-    {Py_tp_getset, names_of_functions},
-    {Py_tp_methods, methods},
-    {0, NULL},
-};
-
-PyType_Spec learn_spec = {
-    .name = "cassette_import.runtime.dispatch.accelerator._dispatch.Learn",
-    .basicsize = sizeof(Learn),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = slots,
-};
+CALLABLE_TYPE(learn_spec, Learn, "Learn", new, traverse, clear, methods,
+              {"is_only_variant", T_BOOL, offsetof(Learn, is_only_variant), 0, NULL},);

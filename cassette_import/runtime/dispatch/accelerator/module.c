@@ -21,14 +21,14 @@ offset_of(PyTypeObject *type, const char *name)
     return offset;
 }
 
-/* configure(active, activation_type, hook_activation) */
+/* configure(active, activation_type, hook_activation, flags, name_of_metadata) */
 static PyObject *
 configure(PyObject *module, PyObject *arguments)
 {
     State *state = PyModule_GetState(module);
-    PyObject *active, *type, *hook_activation;
-    if (!PyArg_ParseTuple(arguments, "O!O!O:configure", &PyContextVar_Type, &active, &PyType_Type, &type,
-                          &hook_activation)) {
+    PyObject *active, *type, *hook_activation, *flags, *name_of_metadata;
+    if (!PyArg_ParseTuple(arguments, "O!O!OO!U:configure", &PyContextVar_Type, &active, &PyType_Type, &type,
+                          &hook_activation, &PyDict_Type, &flags, &name_of_metadata)) {
         return NULL;
     }
     state->of_contexts = offset_of((PyTypeObject *)type, "contexts");
@@ -41,29 +41,26 @@ configure(PyObject *module, PyObject *arguments)
     Py_XSETREF(state->active, Py_NewRef(active));
     Py_XSETREF(state->activation_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(state->hook_activation, Py_NewRef(hook_activation));
+    Py_XSETREF(state->flags, Py_NewRef(flags));
+    Py_XSETREF(state->name_of_metadata, Py_NewRef(name_of_metadata));
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 2 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 3 /* see `_VERSION` in the module in Python that loads this one */
 
-/* The last part of the name of its type. */
+/* Note that a variant has got other hooks. */
 static PyObject *
-name_of_function(PyObject *object, void *Py_UNUSED(closure))
+note_change(PyObject *module, PyObject *Py_UNUSED(nothing))
 {
-    const char *name = Py_TYPE(object)->tp_name, *last = strrchr(name, '.');
-    return PyUnicode_FromString(last == NULL ? name : last + 1);
+    ((State *)PyModule_GetState(module))->version++;
+    Py_RETURN_NONE;
 }
-
-PyGetSetDef names_of_functions[] = {
-    {"__name__", name_of_function, NULL, NULL, NULL},
-    {"__qualname__", name_of_function, NULL, NULL, NULL},
-    {NULL},
-};
 
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
     {"resume", resume, METH_O, NULL},
+    {"note_change", note_change, METH_NOARGS, NULL},
     {NULL},
 };
 
@@ -77,6 +74,29 @@ add_type(PyObject *module, PyType_Spec *spec)
     return type;
 }
 
+/* The types of the module, and where its state has them. */
+static const struct {
+    PyType_Spec *spec;
+    size_t offset;
+} types[] = {
+    {&suspension_spec, offsetof(State, suspension_type)},
+    {&suspended_call_spec, offsetof(State, suspended_call_type)},
+    {&overload_event_spec, offsetof(State, overload_event_type)},
+    {&learn_spec, offsetof(State, learn_type)},
+    {&splitting_call_spec, offsetof(State, splitting_call_type)},
+    {&plain_callee_spec, offsetof(State, plain_callee_type)},
+    {&plain_interception_spec, offsetof(State, plain_interception_type)},
+    {&plain_site_spec, offsetof(State, plain_site_type)},
+    {&interception_spec, offsetof(State, interception_type)},
+    {&steps_spec, offsetof(State, steps_type)},
+    {&loop_spec, offsetof(State, loop_type)},
+    {&unpacking_spec, offsetof(State, unpacking_type)},
+    {&unless_tagged_spec, offsetof(State, unless_tagged_type)},
+};
+
+#define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+#define TYPE_OF(state, number) (*(PyTypeObject **)((char *)(state) + types[number].offset))
+
 static int
 execute(PyObject *module)
 {
@@ -84,12 +104,10 @@ execute(PyObject *module)
     if (PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
         return -1;
     }
-    if ((state->suspension_type = add_type(module, &suspension_spec)) == NULL ||
-        (state->suspended_call_type = add_type(module, &suspended_call_spec)) == NULL ||
-        (state->overload_event_type = add_type(module, &overload_event_spec)) == NULL ||
-        (state->learn_type = add_type(module, &learn_spec)) == NULL ||
-        (state->splitting_call_type = add_type(module, &splitting_call_spec)) == NULL) {
-        return -1;
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        if ((TYPE_OF(state, number) = add_type(module, types[number].spec)) == NULL) {
+            return -1;
+        }
     }
     return add_known_switches(state);
 }
@@ -101,11 +119,11 @@ traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->active);
     Py_VISIT(state->hook_activation);
     Py_VISIT(state->activation_type);
-    Py_VISIT(state->suspension_type);
-    Py_VISIT(state->suspended_call_type);
-    Py_VISIT(state->overload_event_type);
-    Py_VISIT(state->learn_type);
-    Py_VISIT(state->splitting_call_type);
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        Py_VISIT(TYPE_OF(state, number));
+    }
+    Py_VISIT(state->checked_type);
+    Py_VISIT(state->flags);
     int result = traverse_known_methods(state, visit, arg);
     return result != 0 ? result : traverse_known_switches(state, visit, arg);
 }
@@ -119,11 +137,12 @@ clear(PyObject *module)
     Py_CLEAR(state->active);
     Py_CLEAR(state->hook_activation);
     Py_CLEAR(state->activation_type);
-    Py_CLEAR(state->suspension_type);
-    Py_CLEAR(state->suspended_call_type);
-    Py_CLEAR(state->overload_event_type);
-    Py_CLEAR(state->learn_type);
-    Py_CLEAR(state->splitting_call_type);
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        Py_CLEAR(TYPE_OF(state, number));
+    }
+    Py_CLEAR(state->checked_type);
+    Py_CLEAR(state->flags);
+    Py_CLEAR(state->name_of_metadata);
     return 0;
 }
 

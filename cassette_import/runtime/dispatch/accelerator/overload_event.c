@@ -18,10 +18,7 @@ typedef struct {
 } KnownCall;
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    State *state;
-    PyObject *module; /* it keeps the state */
+    CALLABLE_HEAD
     PyObject *event, *variant, *target, *choose;
     Py_ssize_t level;
     int next; /* the entry that is filled next */
@@ -159,18 +156,13 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *event, *variant, *target, *choose;
     Py_ssize_t level;
-    PyObject *module = PyType_GetModule(type);
-    if (module == NULL ||
-        !PyArg_ParseTuple(arguments, "OOOnO:OverloadEvent", &event, &variant, &target, &level, &choose)) {
+    if (!PyArg_ParseTuple(arguments, "OOOnO:OverloadEvent", &event, &variant, &target, &level, &choose)) {
         return NULL;
     }
-    OverloadEvent *self = (OverloadEvent *)type->tp_alloc(type, 0);
+    OverloadEvent *self = (OverloadEvent *)new_callable(type, call);
     if (self == NULL) {
         return NULL;
     }
-    self->vectorcall = call;
-    self->module = Py_NewRef(module);
-    self->state = PyModule_GetState(module);
     self->event = Py_NewRef(event);
     self->variant = Py_NewRef(variant);
     self->target = Py_NewRef(target);
@@ -182,8 +174,7 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 static int
 traverse(OverloadEvent *self, visitproc visit, void *arg)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->module);
+    VISIT_CALLABLE(self);
     Py_VISIT(self->event);
     Py_VISIT(self->variant);
     Py_VISIT(self->target);
@@ -210,36 +201,4 @@ clear(OverloadEvent *self)
     return 0;
 }
 
-static void
-dealloc(OverloadEvent *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    Py_CLEAR(self->module);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OverloadEvent, vectorcall), READONLY, NULL},
-    {NULL},
-};
-
-static PyType_Slot slots[] = {
-    {Py_tp_new, new},
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_traverse, traverse},
-    {Py_tp_clear, clear},
-    {Py_tp_dealloc, dealloc},
-    {Py_tp_members, members},
-    {Py_tp_getset, names_of_functions},
-    {0, NULL},
-};
-
-PyType_Spec overload_event_spec = {
-    .name = "cassette_import.runtime.dispatch.accelerator._dispatch.OverloadEvent",
-    .basicsize = sizeof(OverloadEvent),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = slots,
-};
+CALLABLE_TYPE(overload_event_spec, OverloadEvent, "OverloadEvent", new, traverse, clear, no_methods);

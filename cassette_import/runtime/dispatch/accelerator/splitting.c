@@ -9,10 +9,7 @@
 #define FEW 8
 
 typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    State *state;
-    PyObject *module; /* it keeps the state */
+    CALLABLE_HEAD
     PyObject *hook, *slowly;
     Py_ssize_t leading; /* the number of arguments before the callee */
 } SplittingCall;
@@ -126,17 +123,13 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *hook, *slowly;
     Py_ssize_t leading;
-    PyObject *module = PyType_GetModule(type);
-    if (module == NULL || !PyArg_ParseTuple(arguments, "OOn:SplittingCall", &hook, &slowly, &leading)) {
+    if (!PyArg_ParseTuple(arguments, "OOn:SplittingCall", &hook, &slowly, &leading)) {
         return NULL;
     }
-    SplittingCall *self = (SplittingCall *)type->tp_alloc(type, 0);
+    SplittingCall *self = (SplittingCall *)new_callable(type, call);
     if (self == NULL) {
         return NULL;
     }
-    self->vectorcall = call;
-    self->module = Py_NewRef(module);
-    self->state = PyModule_GetState(module);
     self->hook = Py_NewRef(hook);
     self->slowly = Py_NewRef(slowly);
     self->leading = leading;
@@ -146,8 +139,7 @@ new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 static int
 traverse(SplittingCall *self, visitproc visit, void *arg)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->module);
+    VISIT_CALLABLE(self);
     Py_VISIT(self->hook);
     Py_VISIT(self->slowly);
     return 0;
@@ -161,36 +153,4 @@ clear(SplittingCall *self)
     return 0;
 }
 
-static void
-dealloc(SplittingCall *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    Py_CLEAR(self->module);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(SplittingCall, vectorcall), READONLY, NULL},
-    {NULL},
-};
-
-static PyType_Slot slots[] = {
-    {Py_tp_new, new},
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_traverse, traverse},
-    {Py_tp_clear, clear},
-    {Py_tp_dealloc, dealloc},
-    {Py_tp_members, members},
-    {Py_tp_getset, names_of_functions},
-    {0, NULL},
-};
-
-PyType_Spec splitting_call_spec = {
-    .name = "cassette_import.runtime.dispatch.accelerator._dispatch.SplittingCall",
-    .basicsize = sizeof(SplittingCall),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = slots,
-};
+CALLABLE_TYPE(splitting_call_spec, SplittingCall, "SplittingCall", new, traverse, clear, no_methods);

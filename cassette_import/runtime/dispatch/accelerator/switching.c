@@ -18,11 +18,15 @@ active_here(State *state)
     if (state->active != NULL && PyContextVar_Get(state->active, NULL, &found) < 0) {
         return NULL;
     }
+    if (found != NULL && Py_TYPE(found) == state->checked_type) {
+        return found;
+    }
     if (found == NULL || !PyObject_TypeCheck(found, state->activation_type)) {
         Py_XDECREF(found);
         PyErr_SetString(PyExc_TypeError, "the context variable holds no activation");
         return NULL;
     }
+    Py_XSETREF(state->checked_type, (PyTypeObject *)Py_NewRef(Py_TYPE(found)));
     return found;
 }
 

@@ -1,0 +1,254 @@
+/* Plain callees: what a call site calls while nothing is tagged.
+
+   A `PlainCallee` makes the call, and claims its result if the first value was tagged meanwhile. If there is metadata when it is
+   called, the call is an event. Knows kinds of callees, and whether there is metadata; must not know rules. */
+
+#include "dispatch.h"
+
+int
+metadata_exists(State *state)
+{
+    PyObject *found = PyDict_GetItemWithError(state->flags, state->name_of_metadata);
+    return found != Py_False; /* also if there is an exception: the code in Python meets it, too */
+}
+
+typedef struct {
+    CALLABLE_HEAD
+    PlainInterception *of;
+    PyObject *callee;
+    PyObject *condition; /* on the arguments; NULL: there is none */
+} PlainCallee;
+
+int
+is_plain_callee_of(PyObject *made, PyObject *primitive)
+{
+    return made != NULL && ((PlainCallee *)made)->callee == primitive;
+}
+
+/* The value of a global name; NULL without an exception: Python finds it. */
+static PyObject *
+global_value(PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 2 || !PyDict_CheckExact(arguments[0]) || !PyUnicode_CheckExact(arguments[1])) {
+        return NULL;
+    }
+    PyObject *found = PyDict_GetItemWithError(arguments[0], arguments[1]);
+    if (found == NULL && !PyErr_Occurred()) {
+        PyObject *others = PyDict_GetItemString(arguments[0], "__builtins__");
+        if (others != NULL && PyModule_CheckExact(others)) {
+            others = PyModule_GetDict(others);
+        }
+        if (others != NULL && PyDict_CheckExact(others)) {
+            found = PyDict_GetItemWithError(others, arguments[1]);
+        }
+    }
+    PyErr_Clear();
+    return Py_XNewRef(found);
+}
+
+/* Whether a condition on the arguments of a call holds; -1 with an exception. */
+static int
+holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *names)
+{
+    PlainInterception *of = self->of;
+    if (self->condition == of->unwatched &&
+        PyDict_GetItemWithError(of->watches, of->is_watching) == Py_False) {
+        return 1;
+    }
+    Py_ssize_t count = PyVectorcall_NARGS(flagged), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    PyObject *values = PyTuple_New(count), *keywords = PyDict_New(), *answer = NULL;
+    if (values != NULL && keywords != NULL) {
+        for (Py_ssize_t number = 0; number < count; number++) {
+            PyTuple_SET_ITEM(values, number, Py_NewRef(arguments[number]));
+        }
+        Py_ssize_t number = 0;
+        while (number < named &&
+               PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, number), arguments[count + number]) == 0) {
+            number++;
+        }
+        if (number == named) {
+            answer = PyObject_CallFunctionObjArgs(self->condition, values, keywords, NULL);
+        }
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(keywords);
+    int result = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(answer);
+    return result;
+}
+
+/* Run the call as an event. */
+static PyObject *
+as_event(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *names)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flagged) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject **all = PyMem_New(PyObject *, count + 1);
+    if (all == NULL) {
+        return PyErr_NoMemory();
+    }
+    all[0] = self->callee;
+    memcpy(all + 1, arguments, count * sizeof(PyObject *));
+    PyObject *result = PyObject_Vectorcall(self->of->event, all, PyVectorcall_NARGS(flagged) + 1, names);
+    PyMem_Free(all);
+    return result;
+}
+
+static PyObject *
+call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
+{
+    PlainCallee *self = (PlainCallee *)callable;
+    PlainInterception *of = self->of;
+    if (metadata_exists(self->state)) {
+        return as_event(self, arguments, flagged, names);
+    }
+    if (self->condition != NULL) {
+        int is_plain = holds(self, arguments, flagged, names);
+        if (is_plain <= 0) {
+            return is_plain < 0 ? NULL : as_event(self, arguments, flagged, names);
+        }
+    }
+    else if (self->callee == of->load_global && names == NULL) {
+        PyObject *found = global_value(arguments, PyVectorcall_NARGS(flagged));
+        if (found != NULL) {
+            return found;
+        }
+    }
+    PyObject *value = PyObject_Vectorcall(self->callee, arguments, flagged, names);
+    if (value != NULL && metadata_exists(self->state)) {
+        PyObject *pair[] = {self->callee, value};
+        PyObject *claimed = PyObject_Vectorcall(of->claimed, pair, 2, NULL);
+        Py_DECREF(value);
+        return claimed;
+    }
+    return value;
+}
+
+/* It has the attributes of the callee, so that Python's own errors about a call name the callee. */
+static PyObject *
+attribute_of_callee(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(((PlainCallee *)self)->callee, name);
+}
+
+static PyObject *
+text_of_callee(PyObject *self)
+{
+    return PyObject_Str(((PlainCallee *)self)->callee);
+}
+
+static int
+traverse(PlainCallee *self, visitproc visit, void *arg)
+{
+    VISIT_CALLABLE(self);
+    Py_VISIT(self->of);
+    Py_VISIT(self->callee);
+    Py_VISIT(self->condition);
+    return 0;
+}
+
+static int
+clear(PlainCallee *self)
+{
+    Py_CLEAR(self->callee);
+    Py_CLEAR(self->condition);
+    Py_CLEAR(self->of);
+    return 0;
+}
+
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PlainCallee, vectorcall), READONLY, NULL},
+    {NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
+    {Py_tp_dealloc, free_callable},
+    {Py_tp_members, members},
+    {Py_tp_getattro, attribute_of_callee},
+    {Py_tp_str, text_of_callee},
+    {0, NULL},
+};
+
+PyType_Spec plain_callee_spec = {
+    .name = "cassette_import.runtime.dispatch.accelerator._dispatch.PlainCallee",
+    .basicsize = sizeof(PlainCallee),
+    .flags = CALLABLE_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
+
+static PyObject *
+make_callee(PlainInterception *of, PyObject *callee, PyObject *condition)
+{
+    PlainCallee *made = (PlainCallee *)new_callable(of->state->plain_callee_type, call_plainly);
+    if (made != NULL) {
+        made->of = (PlainInterception *)Py_NewRef(of);
+        made->callee = Py_NewRef(callee);
+        made->condition = Py_XNewRef(condition);
+    }
+    return (PyObject *)made;
+}
+
+/* ---- which callees are called plainly */
+
+/* Whether a function in C has no rule and is no target, by its name. */
+static int
+has_usual_name(PlainInterception *self, PyObject *callee)
+{
+    PyObject *name = PyUnicode_FromString(((PyCFunctionObject *)callee)->m_ml->ml_name);
+    if (name == NULL) {
+        return -1;
+    }
+    int found = PySet_Contains(self->ruled_names, name);
+    if (found == 0) {
+        found = PySet_Contains(self->names_of_targets, name);
+    }
+    Py_DECREF(name);
+    return found < 0 ? -1 : !found;
+}
+
+PyObject *
+plain_callee(PlainInterception *self, PyObject *callee)
+{
+    PyTypeObject *type = Py_TYPE(callee);
+    PyObject *function = callee;
+    int is_method_in_c = 0, is_usual = 0;
+    if (type == &PyMethod_Type) {
+        function = PyMethod_GET_FUNCTION(callee);
+        if (!Py_IS_TYPE(function, &PyFunction_Type)) {
+            return Py_None;
+        }
+    }
+    else if (type == &PyCFunction_Type) {
+        PyObject *receiver = PyCFunction_GET_SELF(callee);
+        is_method_in_c = receiver != NULL && !PyModule_CheckExact(receiver);
+        is_usual = has_usual_name(self, callee);
+        if (is_usual < 0) {
+            return NULL;
+        }
+        if (is_method_in_c) {
+            return is_usual ? make_callee(self, callee, NULL) : Py_None;
+        }
+    }
+    else if (type != &PyFunction_Type && type != &PyType_Type) {
+        return Py_None;
+    }
+    PyObject *number = PyLong_FromVoidPtr(function), *condition = NULL;
+    if (number == NULL) {
+        return NULL;
+    }
+    int is_other = PySet_Contains(self->readers, number);
+    if (is_other == 0 && !is_usual) {
+        is_other = PySet_Contains(self->targets, number);
+        condition = is_other == 0 ? PyDict_GetItemWithError(self->ruled, number) : NULL;
+    }
+    Py_DECREF(number);
+    if (is_other < 0 || PyErr_Occurred()) {
+        return NULL;
+    }
+    if (is_other || condition == Py_None) {
+        return Py_None;
+    }
+    return make_callee(self, callee, condition == self->any_arguments ? NULL : condition);
+}
