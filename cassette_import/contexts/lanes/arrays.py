@@ -25,7 +25,9 @@ def refuse_subclasses(values: list[Any]) -> None:
 
 def column_of(array: Any, shape: tuple[int, ...]) -> Any:
     """The values of an argument as a column, for all lanes."""
-    flat = np.broadcast_to(array, shape).reshape(-1)
+    flat = array if array.shape == shape else np.broadcast_to(array, shape)
+    if flat.ndim != 1:
+        flat = flat.reshape(-1)
     kind = flat.dtype.kind
     if kind == "f" and flat.dtype.itemsize <= 8:
         return np.ascontiguousarray(flat, np.float64)

@@ -26,21 +26,25 @@ class LaneSet:
     Parameters
     ----------
     ids:
-        The numbers; None if they are to be taken from the parent.
+        The numbers; None if they are to be taken from the parent, or if these are all lanes.
     version:
         How many times lanes had been dropped when this set was right.
     parent, index:
         A set that has all these lanes, and where they are in it, if that is known.
+    everything:
+        How many lanes the run has, if these are all.
     """
 
     __slots__ = ("_ids", "_index", "_parent", "_positions", "is_everything", "later", "size", "version")
 
-    def __init__(self, ids: Any, version: int, parent: LaneSet | None = None, index: Any = None) -> None:
+    def __init__(
+        self, ids: Any, version: int, parent: LaneSet | None = None, index: Any = None, everything: int | None = None
+    ) -> None:
         self._ids = ids
-        self.size = len(index if ids is None else ids)
-        self.version = version
-        self.is_everything = False
+        self.is_everything = everything is not None
         """Whether these are all lanes of the run, so that positions in this set are numbers."""
+        self.size = everything if everything is not None else len(index if ids is None else ids)
+        self.version = version
         self.later: LaneSet | None = None
         """This set without the lanes that have been dropped since."""
         self._parent = parent
@@ -49,9 +53,10 @@ class LaneSet:
 
     @property
     def ids(self) -> Any:
-        """The numbers of the lanes. They are taken from the parent when they are needed first."""
+        """The numbers of the lanes. They are made when they are needed first."""
         if self._ids is None:
-            self._ids = self._parent.ids[self._index]  # type: ignore[union-attr]
+            parent = self._parent
+            self._ids = np.arange(self.size) if parent is None else parent.ids[self._index]
         return self._ids
 
     def positions_in(self, other: LaneSet) -> Any:
@@ -89,7 +94,7 @@ class LaneSet:
 
     def part(self, which: Any) -> LaneSet:
         """The lanes for which a boolean array is true."""
-        index = np.flatnonzero(which)
+        index = which.nonzero()[0]
         return LaneSet(index if self.is_everything else None, self.version, self, index)
 
 
@@ -98,8 +103,7 @@ class Lanes:
 
     def __init__(self, size: int) -> None:
         self.version = 0
-        self.whole = self.active = LaneSet(np.arange(size), 0)
-        self.whole.is_everything = True
+        self.whole = self.active = LaneSet(None, 0, everything=size)
         """The lanes that execute the present code. They agree on everything that has been decided on the way."""
         self.alive = size
         """How many lanes have not been dropped."""

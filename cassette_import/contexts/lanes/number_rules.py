@@ -128,13 +128,15 @@ def _power(x: Any, y: Any) -> Any:
     x, y = floats(x), floats(y)
     z = _PRODUCTS[y](x) if type(y) is float and y in _PRODUCTS else np.power(x, y)
     # The power of a negative number is complex in Python, and NaN here. Infinities have finite powers below one.
-    odd = np.isfinite(z)
+    good = np.isfinite(z)
+    if type(y) is float and 0.0 < y < math.inf:  # numbers that are not finite have none that are
+        return z, None if good.all() else ~good
     for one in (x, y):
         if type(one) is np.ndarray:
-            odd &= np.isfinite(one)
+            good &= np.isfinite(one)
         elif not math.isfinite(one):
-            odd = np.zeros_like(odd)
-    return z, np.logical_not(odd, out=odd)
+            good = np.zeros_like(good)
+    return z, np.logical_not(good, out=good)
 
 
 def _integer_power(x: Any, y: Any) -> Any:

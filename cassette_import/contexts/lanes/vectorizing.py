@@ -14,6 +14,7 @@ Knows how lanes are scheduled in runs; must not know how code is converted.
 from __future__ import annotations
 
 import functools
+import math
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -27,6 +28,7 @@ from cassette_import.contexts.lanes.context import LanesContext
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, is_compiled_by_numba, name_of
 from cassette_import.contexts.lanes.lane_sets import Lanes
+from cassette_import.contexts.lanes.memory import keep_freed_memory
 from cassette_import.contexts.lanes.nested_functions import VECTORIZED
 from cassette_import.contexts.lanes.structures import UnknownStructure, assembled, exception_of
 from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
@@ -39,8 +41,11 @@ from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["vectorize"]
 
-_BLOCK: Final = 2**15
-"""So many lanes are run together by default: their arrays fit into the caches of processors."""
+_BLOCK: Final = 2**16
+"""At most so many lanes are run together by default: their arrays fit into the caches of processors."""
+
+_LARGE: Final = 2**13
+"""From so many lanes on, the memory of arrays is large for the allocator."""
 
 _FEW: Final = 4
 """So many lanes are run one by one: that is as quick as a run for all of them."""
@@ -177,8 +182,9 @@ class _Call:
         self.positional = len(arguments)
         refuse_subclasses(self.given)
         arrays = [value for value in self.given if type(value) is np.ndarray]
-        self.shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        self.size = int(np.prod(self.shape, dtype=np.int64)) if arrays else 1
+        shapes = {array.shape for array in arrays}
+        self.shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        self.size = math.prod(self.shape)
         self.has_arrays = bool(arrays)
         self.columns = [column_of(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
         self.shared = [value for value in self.given if type(value) is not np.ndarray and not is_immutable(value)]
@@ -187,6 +193,7 @@ class _Call:
         self.ordered: list[tuple[Any, EffectError]] = []
         self.paths = 0
         self.done = 0
+        self.is_converted = False
 
     def result(self) -> Any:
         """Run all lanes, and put the results together."""
@@ -205,8 +212,10 @@ class _Call:
                 )
                 refuse = getattr(context, "refuse", None)  # what the context says in its place would be less clear
                 raise lost if refuse is None else refuse(lost)
+        if self.size >= _LARGE:
+            keep_freed_memory()
         start = 0
-        size = self.options.chunk or _BLOCK
+        size = self.options.chunk or -(-self.size // -(-self.size // _BLOCK)) if self.size else 1  # blocks of one size
         while start < self.size:
             self.paths = 0
             end = min(start + size, self.size)
@@ -328,6 +337,9 @@ class _Call:
 
     def _check_converted(self) -> None:
         """Refuse a function that has been left alone: its effects would not be seen."""
+        if self.is_converted:
+            return
+        self.is_converted = True
         function = python_function(self.f)
         if function is not None and not OVERDUBBED.overdubbable(function):
             raise NotOverdubbable(
