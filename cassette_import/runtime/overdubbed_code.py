@@ -31,6 +31,9 @@ class CodeRegistry(Protocol):
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether the function has source and is not left alone."""
 
+    def reason_left_alone(self, function: FunctionType) -> str | None:
+        """Why the function is left alone; None if it is not."""
+
     def plain_code_of(self, code: CodeType) -> CodeType:
         """The code that Python compiled, for a code object in any state."""
 
@@ -44,6 +47,7 @@ class OverdubbedCode:
     def __init__(self) -> None:
         self.files: Mapping[str, OverdubbedFile] = {}
         self.overdubbable = _never
+        self.reason_left_alone = _no_reason
         self.plain_code_of = _itself
         self.leave_alone = _ignore
 
@@ -51,6 +55,7 @@ class OverdubbedCode:
         """Use this registry from now on."""
         self.files = registry.records
         self.overdubbable = registry.overdubbable
+        self.reason_left_alone = registry.reason_left_alone
         self.plain_code_of = registry.plain_code_of
         self.leave_alone = registry.leave_alone
 
@@ -58,6 +63,11 @@ class OverdubbedCode:
 def _never(function: FunctionType) -> bool:
     """The answer while no registry is connected."""
     return False
+
+
+def _no_reason(function: FunctionType) -> str | None:
+    """The reason while no registry is connected."""
+    return None
 
 
 def _itself(code: CodeType) -> CodeType:

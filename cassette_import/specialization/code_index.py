@@ -230,6 +230,11 @@ class CodeIndex:
             source.refresh(function.__module__, function.__globals__)
         return source.available and code_flags.is_function(function.__code__) and function.__code__ not in DERIVED
 
+    def reason_left_alone(self, function: FunctionType) -> str | None:
+        """Why the function is left alone; None if it is not, or if nobody has tried to overdub it."""
+        unit = self.find_unit(function.__code__)
+        return None if unit is None else unit.reason
+
     def leave_alone(self, function: FunctionType, reason: str) -> None:
         """Never overdub a function, for a reason; restore its plain code."""
         unit = self.unit_of(function.__code__)

@@ -13,7 +13,7 @@ from cassette_import.contexts.lanes.columns import is_immutable, packed
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.parts import parts_of
 
-__all__ = ["column_of", "refuse_subclasses", "shaped"]
+__all__ = ["column_of", "plain_number", "refuse_subclasses", "shaped"]
 
 
 def refuse_subclasses(values: list[Any]) -> None:
@@ -21,6 +21,11 @@ def refuse_subclasses(values: list[Any]) -> None:
     for value in values:
         if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
             raise TypeError(f"lanes are arrays of type numpy.ndarray, not {type(value).__qualname__}: convert it first")
+
+
+def plain_number(value: Any) -> Any:
+    """A number of NumPy as the element of an array of its type is one; any other value is its own."""
+    return column_of(np.array([value]), (1,)).tolist()[0] if isinstance(value, np.generic) else value
 
 
 def column_of(array: Any, shape: tuple[int, ...]) -> Any:

@@ -24,24 +24,9 @@ from cassette_import.contexts.lanes.nested_levels import innermost
 from cassette_import.contexts.lanes.ranges import LaneRange
 from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 
-__all__ = ["RULES", "contains_lane", "contents", "identical", "looked_up", "sequence_call"]
+__all__ = ["RULES", "contents", "identical", "looked_up", "sequence_call"]
 
 _SORTED_BY_NETWORK: Final = 16
-
-
-def contains_lane(value: Any, depth: int = 6) -> bool:
-    """Whether a value is one of lanes, or an object or container that holds one."""
-    kind = type(value)
-    if kind is Lane or kind is LaneRange:
-        return True
-    if depth == 0 or (is_immutable(value) and kind not in (tuple, frozenset)):
-        return False
-    if isinstance(value, dict):
-        return any(contains_lane(part, depth - 1) for part in value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(contains_lane(part, depth - 1) for part in value)
-    inside = getattr(value, "__dict__", None)
-    return type(inside) is dict and any(contains_lane(part, depth - 1) for part in inside.values())
 
 
 def _chosen(test: Any, one: Any, other: Any) -> Any:

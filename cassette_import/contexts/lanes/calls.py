@@ -6,7 +6,7 @@ Knows which functions are overdubbed, and the rules of the others; must not know
 from __future__ import annotations
 
 import functools
-import sys
+from enum import Enum
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -21,15 +21,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.lanes.call_rules import RULES, contains_lane, sequence_call
+from cassette_import.contexts.lanes.call_rules import RULES, sequence_call
 from cassette_import.contexts.lanes.columns import is_immutable
+from cassette_import.contexts.lanes.containers import can_be_apart, contains_lane
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import EffectError, is_compiled_by_numba, name_of, place
+from cassette_import.contexts.lanes.iterators import shared_iterators
 from cassette_import.contexts.lanes.known_functions import (
     CHANGING,
     EFFECTS,
     EFFECTS_BY_NAME,
     ELEMENTWISE,
+    KEEPS_ITERATORS,
     MOVING,
     PURE_MODULES,
     SEQUENCE_FUNCTIONS,
@@ -47,9 +50,9 @@ __all__ = ["Calls"]
 
 _METHODS: Final = (BuiltinFunctionType, MethodWrapperType)
 _DESCRIPTORS: Final = (MethodDescriptorType, WrapperDescriptorType)
+_OF_NAMED_TUPLES: Final = ("_replace", "_make", "_asdict")
+"""Methods in Python of the module `collections` that move items."""
 _CACHED: Final = type(functools.lru_cache(lambda: None))
-_FRESH_REFERENCES: Final = 3
-"""The references to an argument that the caller has not stored: the tuple of arguments, a variable, `getrefcount`."""
 
 
 class Calls(SpecialMethods):
@@ -104,6 +107,8 @@ class Calls(SpecialMethods):
             return self._leaf(f, arguments, keywords)
         if issubclass(f, BaseException):
             return f(*arguments, **keywords)
+        if issubclass(f, Enum) and len(arguments) == 1 and type(arguments[0]) is Lane and not keywords:
+            return compute(f, *arguments)  # the member with this value
         init: Any = python_function(f)
         if _is_made_by(f, init) and (self._runs(init) or init.__code__.co_filename == "<string>"):
             made = object.__new__(f)
@@ -124,16 +129,16 @@ class Calls(SpecialMethods):
             hash(f)
         except TypeError:
             return self._unknown(f, arguments, keywords)
+        if f in TAKES_ITERATORS or not (f in MOVING or f in RULES or getattr(f, "__name__", "") in KEEPS_ITERATORS):
+            self.advances(arguments)
         direct = any(type(one) is Lane for one in arguments) or any(type(one) is Lane for one in keywords.values())
         if not keywords and (found := self.by_method(f, arguments)) is not None:
             return found[0]
         if f in ELEMENTWISE:
             if f.__module__ == "math" and (numbers := self.as_numbers(arguments)) is not None:
                 return self._leaf(f, numbers, keywords)
-            if direct:
+            if direct or contains_lane(arguments) or contains_lane(keywords):
                 return self._elementwise(f, arguments, keywords)
-        if f in TAKES_ITERATORS:
-            self._advance(arguments)
         if f in RULES:
             inside = direct or any(contains_lane(one) for one in arguments)
             return RULES[f](*arguments, **keywords) if inside else f(*arguments, **keywords)
@@ -160,18 +165,20 @@ class Calls(SpecialMethods):
         def call(*given: Any) -> Any:
             return f(*given[:count], **dict(zip(names, given[count:], strict=True)))
 
+        call.__module__, call.__qualname__ = getattr(f, "__module__", None) or "", getattr(f, "__qualname__", repr(f))
         return compute(call, *arguments, *keywords.values())
 
-    def _advance(self, arguments: tuple[Any, ...]) -> None:
-        """An iterator that other lanes use, too, cannot be advanced for some of them."""
-        for argument in arguments:
-            if sys.getrefcount(argument) > _FRESH_REFERENCES:
-                self.advances(argument)
+    def advances(self, arguments: tuple[Any, ...]) -> bool:
+        """Note that iterators among the arguments of a call advance; return whether something else refers to some.
 
-    def advances(self, iterable: Any) -> None:
-        """Note that something is iterated. If it is an iterator that other lanes may use, they are dropped."""
-        if type(iterable) is not Lane and hasattr(type(iterable), "__next__"):
-            self.changes(iterable)
+        These cannot be advanced for some of the lanes that use them: the other ones are dropped.
+        """
+        found = False
+        for number in range(len(arguments)):
+            for iterator in shared_iterators(arguments, number):
+                self.changes(iterator)
+                found = True
+        return found
 
     def _method(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A method in C, of an object or with the object as its first argument; or a function without a rule."""
@@ -196,14 +203,14 @@ class Calls(SpecialMethods):
         kind = next((kind for kind in CHANGING if isinstance(receiver, kind)), None)
         if kind is not None:
             return self._container_method(receiver, name, f, arguments, given, keywords)
-        if any(type(one) is Lane for one in given) and is_immutable(receiver):
-            return self._elementwise(f, arguments, keywords)
-        if type(receiver) is str and name == "join" and given:
+        if type(receiver) is str and name == "join" and given and type(given[0]) is not Lane:
             return sequence_call(lambda parts: receiver.join(parts), (list(given[0]),), {})
+        if is_immutable(receiver) and can_be_apart(*given, *keywords.values()):
+            return self._elementwise(f, arguments, keywords)
         if is_immutable(receiver) or isinstance(receiver, (tuple, frozenset)):
             return f(*arguments, **keywords)
         if type(receiver) is GeneratorType or hasattr(type(receiver), "__next__"):
-            self._advance((receiver, receiver))
+            self.changes(receiver)
             return f(*arguments, **keywords)
         return self._unknown(f, arguments, keywords)
 
@@ -216,7 +223,6 @@ class Calls(SpecialMethods):
         given: tuple[Any, ...],
         keywords: dict[str, Any],
     ) -> Any:
-        self._advance(given)
         if any(isinstance(receiver, kind) and name in names for kind, names in CHANGING.items()):
             self.changes(receiver)
         if name == "sort" and type(receiver) is list and contains_lane(receiver):
@@ -259,6 +265,8 @@ class Calls(SpecialMethods):
                     'call it outside, or run such lanes one by one, with effects="split"'
                 )
             )
+        if module == "collections" and f.__name__ in _OF_NAMED_TUPLES and function is not None:
+            return f(*arguments, **keywords)
         involved = contains_lane(arguments) or contains_lane(keywords) or contains_lane(getattr(f, "__self__", None))
         if str(module) == "logging" and is_silent(f, arguments):
             return f(*arguments, **keywords)
@@ -270,7 +278,7 @@ class Calls(SpecialMethods):
         if str(module).partition(".")[0] in PURE_MODULES:
             if not involved:
                 return f(*arguments, **keywords)
-            if all(type(one) is Lane or is_immutable(one) for one in (*arguments, *keywords.values())):
+            if can_be_apart(*arguments, *keywords.values()):
                 return self._elementwise(f, arguments, keywords)
         if code is not None:
             advice = f"add its package to the argument packages ({module!r} is not installed)"

@@ -5,14 +5,16 @@ Knows all parts of lanes; must not know how runs are scheduled.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections import defaultdict
 from typing import Any
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.lanes.call_rules import contains_lane, contents, identical, looked_up
+from cassette_import.contexts.lanes.call_rules import contents, identical, looked_up
 from cassette_import.contexts.lanes.calls import Calls
 from cassette_import.contexts.lanes.columns import is_immutable, kind_of
+from cassette_import.contexts.lanes.containers import can_be_apart, contains_lane
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import Lane, agreed
@@ -65,10 +67,10 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
         """Whether some lanes have not left."""
         return self.lanes.active.size > 0
 
-    def iterated(self, iterable: Any) -> Any:
-        """The iterable of a loop that is not converted."""
-        self._advance((iterable, iterable))
-        return iterable
+    def iterated(self, *iterable: Any) -> Any:
+        """What a loop that is not converted iterates, or what is unpacked."""
+        self.advances(iterable)
+        return iterable[0]
 
     # ---- expressions
 
@@ -87,8 +89,13 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
         """`one is other`."""
         return one is other if type(one) is not Lane and type(other) is not Lane else identical(one, other)
 
-    def contains(self, item: Any, container: Any) -> Any:
+    def contains(self, item: Any, *of: Any) -> Any:
         """`item in container`."""
+        (container,) = of
+        if hasattr(type(container), "__next__"):
+            del container
+            self.advances(of)
+            (container,) = of
         if (
             type(item) is Lane
             or type(container) is Lane
@@ -107,18 +114,15 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
 
     def mod(self, one: Any, other: Any) -> Any:
         """`one % other`: a remainder, or text."""
-        if type(one) is str and type(other) is tuple and contains_lane(other):
-            return compute(lambda *parts: one % parts, *other)
-        if type(one) is str and type(other) is Lane:
-            return compute(lambda part: one % part, other)
-        return one % other
+        return compute(operator.mod, one, other) if _makes_text(one) and can_be_apart(one, other) else one % other
 
     def _formatted(self, value: Any, conversion: int, spec: Any) -> Any:
         convert = CONVERSIONS[conversion]
-        if not is_immutable(value) and type(value) is not Lane and type(spec) is str:
-            if conversion < 0:
+        if not is_immutable(value) and type(value) is not Lane:
+            if conversion >= 0:
+                value, convert = self.call(convert, value), CONVERSIONS[-1]
+            elif type(spec) is str:
                 return self.call(format, value, spec)
-            value, convert = self.call(convert, value), CONVERSIONS[-1]
         if type(value) is Lane or type(spec) is Lane:
             return compute(lambda one, how: format(convert(one), how), value, spec)
         return format(convert(value), spec)
@@ -172,3 +176,8 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
     def refuses(self, what: str) -> None:
         """Refuse a construct."""
         raise self.lanes.refuse(EffectError(f"{what} cannot run for many lanes, at {place()}"))
+
+
+def _makes_text(value: Any) -> bool:
+    """Whether `%` formats it."""
+    return type(value) in (str, bytes) or (type(value) is Lane and kind_of(value.now()) in "OM")

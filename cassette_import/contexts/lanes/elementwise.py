@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.lanes.columns import Mixed, is_immutable, joined, kind_of, listed, packed, same
+from cassette_import.contexts.lanes.containers import ATOMS, apart, contains_lane, lane_in
 from cassette_import.contexts.lanes.errors import EffectError, name_of, place
 from cassette_import.contexts.lanes.lane import PORT, Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
@@ -32,6 +33,8 @@ def compute(function: Any, *operands: Any) -> Any:
             if one.annotation is not None:
                 return computed_in_levels(function, operands)
             found = one.lanes
+        elif type(one) not in ATOMS and contains_lane(one):
+            return _compute_apart(function, operands)
     assert found is not None
     lanes = found
     while True:
@@ -52,6 +55,21 @@ def compute(function: Any, *operands: Any) -> Any:
 
 
 PORT.compute = compute
+
+
+def _compute_apart(function: Any, operands: Sequence[Any]) -> Any:
+    """The results of a function of containers, of which each lane has its own."""
+    found = apart(function, operands)
+    if found is not None:
+        return compute(found[0], *found[1])
+    lane = lane_in(operands)
+    assert lane is not None
+    raise lane.lanes.refuse(
+        EffectError(
+            f"{name_of(function)} gets an object that keeps values which differ between lanes, and there is no rule "
+            f"for it, at {place()}: give it the numbers, or take the call out of the vectorized function"
+        )
+    )
 
 
 def lane_of(lanes: Lanes, members: LaneSet, column: Any) -> Any:

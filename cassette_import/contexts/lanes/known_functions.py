@@ -27,6 +27,7 @@ __all__ = [
     "COMPARISONS",
     "EFFECTS",
     "ELEMENTWISE",
+    "KEEPS_ITERATORS",
     "MOVING",
     "PARTS",
     "PURE_MODULES",
@@ -100,10 +101,13 @@ TAKES_ITERATORS: Final[frozenset[Any]] = frozenset(
     {
         *(list, tuple, dict, set, frozenset, zip, enumerate, next, map, filter, any, all, sum, min, max, sorted),
         *(value for name, value in vars(itertools).items() if isinstance(value, type)),
-        *(functools.reduce, collections.deque, math.fsum, math.prod),
+        *(functools.reduce, collections.deque, math.fsum, math.prod, operator.contains),
     }
 )
-"""Functions that advance an iterator."""
+"""Functions that advance an iterator, among those with a rule and those that move."""
+
+KEEPS_ITERATORS: Final = frozenset({"append", "appendleft", "add", "insert", "setdefault", "__setitem__", "setattr"})
+"""Names of functions that store an iterator as it is."""
 
 EFFECTS: Final[frozenset[Any]] = frozenset(
     {

@@ -255,9 +255,21 @@ class _Method:
         return found if self.keywords is None else found(*arguments, **self.keywords)
 
 
+def _numpy_operand(lane: Lane, other: Any) -> Exception:
+    """The error for a number or array of NumPy, whose arithmetic is not Python's."""
+    return lane.lanes.refuse(
+        EffectError(
+            f"a value that differs between lanes is computed with a {type(other).__qualname__} of NumPy, at {place()}: "
+            "use numbers of Python, as float(x) or x.tolist() gives them"
+        )
+    )
+
+
 def _binary(function: Any, swapped: bool) -> Any:
     def method(self: Lane, other: Any) -> Any:
         if type(other) is not Lane and not is_immutable(other):
+            if isinstance(other, (np.generic, np.ndarray)):
+                raise _numpy_operand(self, other)
             return NotImplemented
         return _compute(function, other, self) if swapped else _compute(function, self, other)
 

@@ -7,7 +7,6 @@ state: the objects are in local variables of the converted function. Knows sets 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -24,9 +23,6 @@ __all__ = ["NOTHING", "Choice", "Frame", "Loop", "choice_of"]
 
 NOTHING: Final = object()
 """The operand of a side that no lane has taken."""
-
-_UNSHARED: Final = 2
-"""The references to an iterator that nothing else has: a variable, and the argument of `getrefcount`."""
 
 _Values = tuple[Any, ...]
 
@@ -152,16 +148,17 @@ class Loop:
             self._stopped.append((self._lanes.active, values))
         self._lanes.active = _empty(self._lanes)
 
-    def items(self, iterable: Any) -> Iterator[Any]:
+    def items(self, *iterable: Any) -> Iterator[Any]:
         """The items of a `for` loop, while some lanes are in it."""
-        if type(iterable) is LaneRange:
-            iterable = iterable.steps(self)
-        elif sys.getrefcount(iterable) > _UNSHARED:
-            self._context.advances(iterable)
-        for item in iterable:
+        is_shared = self._context.advances(iterable)
+        steps = iterable[0].steps(self) if type(iterable[0]) is LaneRange else iterable[0]
+        del iterable
+        for item in steps:
             yield item
             if not self._lanes.active.size:
                 return
+            if is_shared:  # it advances for the lanes in the loop alone
+                self.alone()
 
     def turn(self, *values: Any) -> None:
         """Begin a turn of a `for` loop. The lanes that have no further item leave."""

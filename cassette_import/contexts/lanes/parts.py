@@ -14,13 +14,13 @@ from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, Modul
 from typing import Any, Final, NamedTuple, cast
 
 from cassette_import.contexts.lanes.columns import is_immutable
+from cassette_import.contexts.lanes.containers import ATOMS
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.ranges import LaneRange
 
 __all__ = ["Parts", "holds_lane", "parts_of"]
 
 _DEPTH: Final = 8
-_ATOMS: Final = frozenset({float, int, bool, complex, str, bytes, type(None)})
 _HEAP_TYPE: Final = 1 << 9
 
 
@@ -75,7 +75,7 @@ def holds_lane(*values: Any) -> bool:
             kind = type(value)
             if kind is Lane or kind is LaneRange:
                 return True
-            if kind in _ATOMS or id(value) in seen:
+            if kind in ATOMS or id(value) in seen:
                 continue
             seen[id(value)] = value
             if isinstance(value, FunctionType):

@@ -95,6 +95,8 @@ class SpecialMethods(Objects):
         kind = type(value)
         for name in names:
             method = getattr(kind, name, None)
+            if type(method) is FunctionType and method.__module__ == "collections" and issubclass(kind, tuple):
+                return None  # the text of a named tuple is that of its items
             if type(method) is FunctionType:
                 if function is format and name != "__format__":
                     if rest != [""]:

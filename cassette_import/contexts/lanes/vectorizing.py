@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.lanes.arrays import column_of, refuse_subclasses, shaped
+from cassette_import.contexts.lanes.arrays import column_of, plain_number, refuse_subclasses, shaped
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.context import LanesContext
 from cassette_import.contexts.lanes.elementwise import lane_of
@@ -49,6 +49,9 @@ _LARGE: Final = 2**13
 
 _FEW: Final = 4
 """So many lanes are run one by one: that is as quick as a run for all of them."""
+
+_READ_BY_OTHERS: Final = "is read by"
+"""What is said of a function with a decorator that has the name of a compiler."""
 
 Progress = Callable[[int, int], None]
 
@@ -89,8 +92,8 @@ def vectorize(
     Returns
     -------
     A function with the arguments of `f`. Arguments that are arrays are lanes; they broadcast. All other arguments are
-    the same for all lanes. The result has the structure of `f`'s, with arrays of the broadcast shape in place of
-    numbers.
+    the same for all lanes; numbers of NumPy become Python's, as the elements of arrays do. The result has the structure
+    of `f`'s, with arrays of the broadcast shape in place of numbers.
 
     Raises
     ------
@@ -182,6 +185,7 @@ class _Call:
         self.positional = len(arguments)
         refuse_subclasses(self.given)
         arrays = [value for value in self.given if type(value) is np.ndarray]
+        self.given = list(map(plain_number, self.given)) if arrays else self.given
         shapes = {array.shape for array in arrays}
         self.shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         self.size = math.prod(self.shape)
@@ -341,12 +345,19 @@ class _Call:
             return
         self.is_converted = True
         function = python_function(self.f)
-        if function is not None and not OVERDUBBED.overdubbable(function):
+        if function is None or OVERDUBBED.overdubbable(function):
+            return
+        reason = OVERDUBBED.reason_left_alone(function)
+        if reason is not None and _READ_BY_OTHERS not in reason:
             raise NotOverdubbable(
-                f"{name_of(self.f)} cannot be vectorized: it is left alone, because another compiler, such as Numba, "
-                "may read its source. One of its decorators, or of those around it, has the name of such a compiler "
-                "(njit, jit, vectorize and the like): take it away"
+                f"{name_of(self.f)} cannot be vectorized: {reason}. Functions that are alike, in one line, may not be "
+                "told apart: give each a line of its own"
             )
+        raise NotOverdubbable(
+            f"{name_of(self.f)} cannot be vectorized: it is left alone, because another compiler, such as Numba, "
+            "may read its source. One of its decorators, or of those around it, has the name of such a compiler "
+            "(njit, jit, vectorize and the like): take it away"
+        )
 
     def _in_order(self, lanes: Lanes, ids: Any, effect: EffectError) -> list[Any]:
         """Note that the active lanes have an effect; return the groups of all others."""

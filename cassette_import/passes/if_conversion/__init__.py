@@ -20,7 +20,8 @@ The converted function calls these methods of the context, and of the objects th
 - `stores_nonlocal(reader)` before a name of an enclosing function is bound; `caught()` and `leaving()` at the start of
   handlers and of `finally` clauses; `here()` and `still(here)` around `with` statements; `refuses(what)`.
 - `special(value)` for what special methods return whose result C code checks; `imports(name, names, level)` first.
-- `made(display)`, `iterated(iterable)` in generators, `bound(value, name)`, `unbound_mark()`.
+- `made(display)`, `bound(value, name)`, `unbound_mark()`; `iterated(iterable)` for what is unpacked, and for the
+  iterables of comprehensions and of loops in generators.
 
 The pass `loop_conversion` does the same, gives `loop` the iterable of a `for` loop, and calls `enters(*variables)`
 before a loop and `again` after each turn.

@@ -113,7 +113,7 @@ class ConvertedCode:
         return True
 
     def iterated(self, iterable: Any) -> Any:
-        """The iterable of a loop that is not converted."""
+        """What a loop that is not converted iterates, or what is unpacked."""
         return iterable
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:

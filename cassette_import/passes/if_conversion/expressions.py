@@ -142,6 +142,19 @@ class Expressions(ast.NodeTransformer):
                 parts.append(part)
         return self.context("text", *parts)
 
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        """`*x` in a call or display."""
+        made: Any = self._generic(node)
+        if isinstance(node.ctx, ast.Load):
+            made.value = self.context("iterated", made.value)
+        return made
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
+        """`yield from x`."""
+        made: Any = self._generic(node)
+        made.value = self.context("iterated", made.value)
+        return made
+
     # ---- displays
 
     def _display(self, node: ast.expr) -> Any:
@@ -160,6 +173,8 @@ class Expressions(ast.NodeTransformer):
             if number:
                 self._hidden.append(targets)
             part.iter = self.visit(part.iter)
+            if not isinstance(node, ast.GeneratorExp):  # a generator expression iterates later
+                part.iter = self.context("iterated", part.iter)
             if number:
                 self._hidden.pop()
             self._in_iterable -= 1

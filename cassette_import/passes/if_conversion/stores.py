@@ -33,6 +33,11 @@ _OPERATORS: Final[dict[type, str]] = {
 }
 
 
+def unpacks(target: ast.expr) -> bool:
+    """Whether a target takes an iterable apart."""
+    return isinstance(target, (ast.Tuple, ast.List))
+
+
 class Stores:
     """Converts the statements that store. `Statements` has the parameters."""
 
@@ -70,6 +75,8 @@ class Stores:
     def _assign(self, node: ast.Assign) -> list[ast.stmt]:
         made = self._declared(node.targets)
         value = self._expression(node.value)
+        if any(map(unpacks, node.targets)) and not isinstance(node.value, (ast.Tuple, ast.List)):
+            value = self.expressions.context("iterated", value)
         if len(node.targets) == 1 and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
             return [*made, *self._store(node.targets[0], value)]
         targets, stores = [], []

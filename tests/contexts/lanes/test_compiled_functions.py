@@ -112,3 +112,9 @@ def test_an_enclosure_of_a_vectorized_function_says_how_to_write_it():
 
     with pytest.raises(NotOverdubbable, match=r"\(Intervals\).*as in vectorize\(lambda x: enclosure\(f, x\)\)"):
         enclosure(vectorize(halved), Interval(1.0, 2.0))
+
+
+def test_functions_that_cannot_be_told_apart_are_an_error_that_says_so():
+    alike = [lambda x: 1, lambda x: 2]
+    with pytest.raises(NotOverdubbable, match=r"its source is not found.*give each a line of its own"):
+        vectorize(alike[0])(NUMBERS)
