@@ -5,7 +5,7 @@
 
 All ways take turns in one process, so that other programs on the machine affect all of them. Values are the least time
 of the processor for each lane, divided by that of the loop; the time to compile or convert is not counted. The loop
-and `np.vectorize` run for fewer lanes where a lane takes long. Ways whose package, or whose compiler, is not
+and `np.vectorize` run for 2000 lanes where all of them would take longer than half a second. Ways whose package, or whose compiler, is not
 installed are left out, and so are those that cannot compute the function.
 """
 
@@ -33,7 +33,8 @@ from cassette_import.contexts.lanes import vectorize  # noqa: E402
 
 WAYS: Final = ("loop", "np.vectorize", "numba", "own", "NumPy", "C", "lanes")
 FEW: Final = 2000
-"""So many lanes are run by the slow ways."""
+"""So many lanes are run by the slow ways, where all would take longer than `LONG`."""
+LONG: Final = 0.5
 TOLERANCE: Final = 1e-6
 
 
@@ -116,6 +117,10 @@ def times(
 ) -> dict[str, float]:
     """The least time for each lane, by way, in microseconds."""
     few = [column[:FEW] for column in columns]
+    start = time.process_time()
+    expected = np.array(looped(f)(*few)).T
+    if (time.process_time() - start) * len(columns[0]) / len(few[0]) < LONG:
+        few = columns
     is_number = isinstance(f(*[column[0].item() for column in columns]), float)
     ways = {
         "loop": (looped(f), few),
@@ -123,7 +128,6 @@ def times(
         "lanes": (vectorize(f, packages=packages), columns),
         **{way: (call, columns) for way, call in more.items() if call is not None},
     }
-    expected = np.array(ways["loop"][0](*few)).T
     least = dict.fromkeys(ways, float("inf"))
     for turn in range(rounds + 1):
         for way, (call, given) in ways.items():
