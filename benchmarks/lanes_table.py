@@ -5,8 +5,8 @@
 
 All ways take turns in one process, so that other programs on the machine affect all of them. Values are the least time
 of the processor for each lane, divided by that of the loop; the time to compile or convert is not counted. The loop
-and `np.vectorize` run for 2000 lanes where all of them would take longer than half a second. Ways whose package, or whose compiler, is not
-installed are left out, and so are those that cannot compute the function.
+and `np.vectorize` run for 2000 lanes where all of them would take longer than half a second. Ways whose package, or
+whose compiler, is not installed are left out, and so are those that cannot compute the function.
 """
 
 from __future__ import annotations
