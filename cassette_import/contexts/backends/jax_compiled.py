@@ -16,8 +16,12 @@ from cassette_import.errors import CassetteError
 
 __all__ = ["JaxCompiled"]
 
-_EXACT: Final = {"xla_backend_optimization_level": 0}
-"""With optimisation, XLA fuses products and sums, which are rounded once then, and not as in Python."""
+_EXACT: Final[dict[str, Any]] = {
+    "xla_backend_optimization_level": 0,
+    "xla_disable_hlo_passes": "fusion,algsimp",
+}
+"""Numbers are rounded as in Python. Where XLA compiles several operations as one, it fuses products and sums, which are
+rounded once then, and its algebraic simplifier makes `x / (y / z)` one quotient of a product."""
 
 
 class JaxCompiled:

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
+from cassette_import import install
 from cassette_import.contexts import autodiff
 from cassette_import.contexts.backends import jit
-from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph import NotRepresentable, unknown
 from cassette_import.errors import CassetteError
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
@@ -40,6 +41,16 @@ def test_sums_products_and_quotients_have_the_bits_of_python():
     expected = [rounding(x, y) for x, y in points(2000)]
     assert [repr(one) for one in zip(*(column.tolist() for column in found), strict=True)] == list(map(repr, expected))
     assert compiled.in_python == 0
+
+
+def quotients(x, y):
+    return x / 3.1, x / 3.1 / y, 0.7 / (x / 1.3), x / (0.7 / y), (x / y) / (x + 5.0), x / ((x + 4.0) / (y + 5.0))
+
+
+def test_quotients_of_quotients_are_rounded_as_in_python():
+    compiled = jit(quotients, 1.5, 0.5, backend="jax")
+    found = compiled.map(*np.array(points(1000)).T)
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == [quotients(x, y) for x, y in points(1000)]
 
 
 def test_the_gradient_is_that_of_autodiff():
@@ -152,3 +163,24 @@ def test_a_missing_jax_is_one_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(CassetteError, match=r"needs jax: install cassette_import\[jax\]"):
         jit(wave, 1.0, 0.5, backend="jax")
+
+
+def test_the_positions_of_a_satellite_have_the_bits_of_python():
+    pytest.importorskip("sgp4", reason="sgp4 is in no extra")
+    from sgp4.earth_gravity import wgs72
+    from sgp4.io import twoline2rv
+    from sgp4.propagation import sgp4
+
+    satellite = twoline2rv(
+        "1 25544U 98067A   19343.69339541  .00001764  00000-0  38792-4 0  9991",
+        "2 25544  51.6439 211.2001 0007417  17.6667  85.6398 15.50103472202482",
+        wgs72,
+    )
+    numbers = random.Random(4)
+    times = [numbers.uniform(0.0, 1440.0) for _ in range(300)]
+    with install(["sgp4"]):
+        found = jit(sgp4, satellite, unknown("t", 100.0), wgs72, backend="jax").map(np.array(times))
+        expected = [sgp4(satellite, time, wgs72) for time in times]
+    for place, vector in enumerate(found):
+        for axis, column in enumerate(vector):
+            assert column.tolist() == [one[place][axis] for one in expected]
