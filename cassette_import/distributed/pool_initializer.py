@@ -9,14 +9,17 @@ import functools
 import os
 import pickle
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from multiprocessing import util
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from cassette_import.activation.context import Context
 from cassette_import.distributed.context_descriptions import Description, checked
 from cassette_import.distributed.gathered_results import GatheredResults
 from cassette_import.distributed.joined_process import JoinedProcess
+from cassette_import.distributed.pool_tasks import call_around_tasks, tasks_so_far
+from cassette_import.distributed.recorded_tasks import EachTask
 
 __all__ = ["PoolInitializer"]
 
@@ -37,6 +40,10 @@ class PoolInitializer:
         An existing folder for the results.
     suffix:
         The format of the files of the context, such as ``".prof"``; none by default.
+    each_task:
+        Whether each task has a context of its own, which `context` makes with the file of the task in the folder, as
+        `Record` and `Replay` do. The file has the name of the function and the number of the call in the pool
+        (`file_of_task`), so each pool needs a folder of its own.
 
     Example
     -------
@@ -49,11 +56,18 @@ class PoolInitializer:
     def __init__(
         self,
         packages: str | Iterable[str],
-        context: Description,
+        context: Description | Callable[[str], Context],
         folder: str | os.PathLike[str],
         *,
         suffix: str | None = None,
+        each_task: bool = False,
     ) -> None:
+        if each_task and isinstance(context, str):
+            raise TypeError(f"for each task, give what makes the context of a file, such as Record, not {context!r}")
+        if each_task and suffix is not None:
+            raise ValueError("with each_task, the files are those of the tasks: give no suffix")
+        self._each_task = each_task
+        self._first_task = tasks_so_far()
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         self._context = checked(context)
         self._folder = os.path.abspath(folder)
@@ -62,15 +76,21 @@ class PoolInitializer:
 
     def __call__(self) -> None:
         """Called in each process."""
+        if self._each_task:
+            each = EachTask(self._packages, cast("Callable[[str], Context]", self._context), self._folder)
+            util.Finalize(None, functools.partial(self._finish, each), exitpriority=0)
+            call_around_tasks(each.run, self._first_task)
+            return
         joined = JoinedProcess(self._packages, self._context, next(iter(self._suffixes), None))
         util.Finalize(None, functools.partial(self._finish, joined), exitpriority=0)
         joined.context.__enter__()  # for as long as the process lives
 
-    def _finish(self, joined: JoinedProcess) -> None:
+    def _finish(self, joined: JoinedProcess | EachTask) -> None:
         path = os.path.join(self._folder, f"{self._prefix}process-{os.getpid()}.pickle")
         with open(path, "wb") as file:
             pickle.dump(joined.results(self._suffixes), file)
-        joined.close()
+        if isinstance(joined, JoinedProcess):
+            joined.close()
 
     def _results(self) -> GatheredResults:
         files = Path(self._folder).glob(f"{self._prefix}*.pickle")
@@ -96,5 +116,12 @@ class PoolInitializer:
         Returns
         -------
         The names of the files.
+
+        Raises
+        ------
+        ValueError
+            If each task has a file of its own.
         """
+        if self._each_task:
+            raise ValueError(f"each task has a file of its own, in {self._folder}")
         return self._results().write(path)

@@ -40,10 +40,20 @@ class EachTask:
 
     def call(self, runner: Any, task: Any, /, *arguments: Any) -> Any:
         """Call the function of dask that runs a task."""
-        return runner(functools.partial(self._run, task), *arguments)
+        return runner(functools.partial(self._run_task_of_dask, task), *arguments)
 
-    def _run(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        context = self._context(os.path.join(self._folder, file_of_task(key_of_task())))
+    def _run_task_of_dask(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        return self.run(key_of_task(), task, *arguments, **keywords)  # the runner has said by now which key it is
+
+    def run(self, key: object, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Call the function of a task in a context of its own.
+
+        Parameters
+        ----------
+        key:
+            The key of the task, of which the name of the file is made.
+        """
+        context = self._context(os.path.join(self._folder, file_of_task(key)))
         with self._lock:
             self._count += 1
         try:
@@ -81,7 +91,8 @@ def file_of_task(key: object) -> str:
     Parameters
     ----------
     key:
-        The key of the task, which dask makes of the function and the arguments, unless they are given `pure=False`.
+        The key of the task, which dask makes of the function and the arguments, unless they are given `pure=False`. In
+        process pools it is the name of the function and the number of the call.
 
     Example
     -------

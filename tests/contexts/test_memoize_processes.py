@@ -12,6 +12,7 @@ import pytest
 
 from cassette_import import overdub
 from cassette_import.contexts import Memoize
+from cassette_import.contexts.memoize import LockError
 
 WORK = """
 import os, sys, time
@@ -220,6 +221,45 @@ def test_the_locks_of_a_store_are_held_while_a_result_is_computed(work, tmp_path
     for _ in range(2):
         overdub(memoize, work.slow, str(tmp_path / "log"), 0.0)
     assert events == [("begin", False), ("end", True)]
+
+
+class Lock:
+    """A lock of a client that has lost its connection at one of two moments."""
+
+    def __init__(self, lost):
+        self.lost = lost
+
+    def __enter__(self):
+        if self.lost == "before":
+            raise ConnectionError("no server")
+
+    def __exit__(self, *exception):
+        if self.lost == "after":
+            raise OSError("the lock has ended")
+
+
+def test_a_lock_that_cannot_be_taken_is_an_error_of_the_context(work, tmp_path):
+    memoize = Memoize(work.slow, store={}, locks=lambda name: Lock("before"))
+    with pytest.raises(LockError, match="a lock of memoize cannot be taken: ConnectionError: no server; check"):
+        overdub(memoize, work.slow, str(tmp_path / "log"), 0.0)
+    assert _computed(tmp_path) == []
+
+
+def test_what_makes_no_lock_is_an_error_of_the_context(work, tmp_path):
+    with pytest.raises(LockError, match="KeyError"):
+        overdub(Memoize(work.slow, store={}, locks={}.__getitem__), work.slow, str(tmp_path / "log"), 0.0)
+
+
+def test_a_lock_that_cannot_be_released_is_counted_and_the_result_is_there(work, tmp_path):
+    memoize = Memoize(work.slow, store={}, locks=lambda name: Lock("after"))
+    assert overdub(memoize, work.slow, str(tmp_path / "log"), 0.0) == [0.0]
+    assert memoize.summary().endswith("1 lock could not be released: OSError: the lock has ended")
+
+
+def test_the_exception_of_a_call_is_not_replaced_by_that_of_a_lock(work, tmp_path):
+    memoize = Memoize(work.failing, store={}, locks=lambda name: Lock("after"))
+    with pytest.raises(ValueError, match="no result"):
+        overdub(memoize, work.failing, str(tmp_path / "log"))
 
 
 def test_clearing_a_store_deletes_what_memoize_stored(work, tmp_path):

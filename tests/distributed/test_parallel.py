@@ -150,6 +150,138 @@ def main():
     same(source)
 
 
+DISPLAYS = """
+def main():
+    rows, pairs, table = [], [], {}
+    for n in range(3):
+        rows.append((n, work.load(n)))
+        pair = [n, work.slow(n, 0.0), {"row": work.load(n), "n": (work.score({"n": n}),)}]
+        pairs.append(pair)
+        table[n] = {n: work.slow(n, 0.0), "same": pair}
+        pair = pair
+    assert table[2]["same"] is pairs[2] and pair is pairs[2]
+    return rows, pairs, table, [(n, work.slow(n, 0.0)) for n in range(3)], {n: [work.load(n)] for n in range(2)}
+"""
+
+
+def test_results_wait_in_tuples_lists_and_dictionaries(same, context):
+    waiting = []
+    context.finished, finished = (
+        lambda task: (waiting.append(len(context._state.tasks)), finished(task))[1],
+        (context.finished),
+    )
+    assert same(DISPLAYS)["slow"] == 9
+    assert waiting == [*range(15, 0, -1), 3, 2, 1, 2, 1]
+
+
+def test_a_failed_call_takes_back_the_tuples_that_wait_for_it(same):
+    source = """
+def fill(rows):
+    for n in range(6):
+        rows.append((n, work.failing(n)))
+        rows.append([n])
+
+def main():
+    rows = []
+    try:
+        fill(rows)
+    except ValueError as error:
+        return rows, str(error)
+"""
+    same(source)
+
+
+def test_what_waits_in_a_tuple_is_needed_as_an_argument(same):
+    source = """
+def main():
+    pair = (1, work.slow(2, 0.0))
+    return work.total(pair), work.total([work.slow(3, 0.0)]), pair[1], pair == (1, 4), {pair: 1}
+"""
+    same(source)
+
+
+def test_keys_of_a_dictionary_that_the_program_hashes_wait(same):
+    source = """
+class Key:
+    def __hash__(self):
+        print("hashed")
+        return 1
+
+def main():
+    rows = []
+    for n in range(2):
+        rows.append({Key(): work.noisy(n)})
+    return [list(row.values()) for row in rows]
+"""
+    same(source)
+
+
+HEADS = """
+import contextlib
+
+class Entered(list):
+    def __enter__(self):
+        return self
+    def __exit__(self, *exception):
+        print("left")
+
+def main():
+    found = []
+    for n in [work.noisy(k) for k in range(2)]:
+        found.append(n)
+    else:
+        found.append("else")
+    with Entered([work.noisy(k) for k in range(3)]) as entered:
+        found.append(list(entered))
+    if any([work.slow(k, 0.0) for k in range(2)]):
+        with contextlib.suppress(ValueError):
+            found += [work.failing(k) for k in range(5)]
+    elif [work.noisy(k) for k in range(2)]:
+        pass
+    while len(found) < 9 and all([work.slow(k, 0.0) for k in (1, 2)]):
+        try:
+            found.append(max([work.slow(k, 0.0) for k in range(3)]))
+        finally:
+            found.append("finally")
+    else:
+        found.append("end")
+    match [work.slow(k, 0.0) for k in range(2)]:
+        case [0, one] if sum([work.slow(k, 0.0) for k in range(2)]):
+            found.append(one)
+    assert all([work.slow(k, 0.0) for k in (1, 2)]), "no"
+    try:
+        for n in [work.failing(k) for k in range(5)]:
+            found.append(n)
+    except ValueError as error:
+        found.append(str(error))
+    for n in [work.slow(k, 0.0) for k in (1, 2)]:
+        try:
+            if n == 4:
+                raise KeyError([work.slow(k, 0.0) for k in (n,)])
+        except KeyError as error:
+            return found, error.args
+"""
+
+
+def test_comprehensions_in_the_heads_of_statements_are_tasks(same):
+    counts = same(HEADS)
+    assert counts["noisy"] == 5
+    assert counts["failing"] >= 8
+    assert counts["slow"] >= 20
+
+
+def test_an_exception_in_the_head_of_a_statement_has_its_traceback(same):
+    source = """
+def main():
+    for n in [work.load(1),
+              *[work.failing(k) for k in range(5)]]:
+        print(n)
+    else:
+        print("else")
+"""
+    same(source)
+
+
 def test_a_closure_gets_the_value(same):
     source = """
 def main():
@@ -271,6 +403,8 @@ def _expression(draw, variables):
             f"{number} + work.noisy({number})",
             f"sum([work.score(work.load(k), 2) for k in range({number} % 4)])",
             f"len(out) + {number}",
+            f"({number}, work.noisy({number}))[1]",
+            f"max([len(row) for row in [(k, work.noisy(k)) for k in range({number} % 3)]], default=0)",
         ]
     )
 
@@ -280,17 +414,23 @@ def _statements(draw, depth, indent):
     names = ["a", "b"]
     lines = []
     for _ in range(draw.randrange(1, 5)):
-        kind = draw.choice(["assign", "assign", "append", "store", "print", "for", "if", "try", "add"])
+        kind = draw.choice(["assign", "assign", "append", "store", "print", "for", "if", "try", "add", "pair", "row"])
         value = _expression(draw, names)
         if kind in ("for", "if", "try") and depth:
             inner = _statements(draw, depth - 1, indent + "    ")
-            head = {"for": "for k in range(3):", "if": f"if {value} > 2:", "try": "try:"}[kind]
+            head = {
+                "for": draw.choice(["for k in range(3):", "for k in [work.noisy(n) for n in (1, 4)]:"]),
+                "if": f"if {value} > 2:",
+                "try": "try:",
+            }[kind]
             lines += [f"{indent}{head}", *inner]
             if kind == "try":
                 lines += [f"{indent}except ValueError as e:", f"{indent}    print('caught', e, out, d)"]
         else:
             simple = {"append": f"out.append({value})", "store": f"d[{value}] = {value}", "print": f"print({value}, a)"}
             simple["add"] = f"a += {value}"
+            simple["pair"] = f"out.append(({value}, {{'n': {value}}}))"
+            simple["row"] = f"pair = [{value}, a]; d[3] = pair; out.append(len(pair))"
             lines.append(indent + simple.get(kind, f"{draw.choice(names)} = {value}"))
     return lines
 

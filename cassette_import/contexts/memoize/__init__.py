@@ -4,5 +4,6 @@ Knows arguments and results, and where they are stored; must not know what the f
 """
 
 from cassette_import.contexts.memoize.context import Memoize
+from cassette_import.contexts.memoize.stores import LockError
 
-__all__ = ["Memoize"]
+__all__ = ["LockError", "Memoize"]

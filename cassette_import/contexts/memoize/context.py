@@ -71,7 +71,8 @@ class Memoize(TargetedContext):
     store:
         A mapping of texts to bytes in which to cache results instead, such as a client of Redis.
     locks:
-        With `store`: makes the lock of a key, a context manager. Without it, two processes may compute one result.
+        With `store`: makes the lock of a key, a context manager. Without it, two processes may compute one result. A
+        lock that cannot be taken is a `LockError`; one that cannot be released is counted in the summary.
 
     Raises
     ------
@@ -150,11 +151,11 @@ class Memoize(TargetedContext):
         key = None if target is None else self._key(target, arguments, keywords)
         cached = None if key is None else self._cached(target, key)
         is_coroutine = inspect.iscoroutinefunction(function)
-        computing = None
+        lock = None
         if cached is None and key is not None and not is_coroutine:
-            computing = self._store.begin(self._identities[id(target)], key.value)
+            lock = self._store.lock(self._identities[id(target)], key.value)
         try:
-            if computing is not None and key is not None:
+            if lock is not None and key is not None:
                 cached = self._cached(target, key)  # while this call waited, or before it began to wait
             if cached is not None:
                 return _as_coroutine(cached) if is_coroutine else cached.value()
@@ -172,8 +173,8 @@ class Memoize(TargetedContext):
             self._cache(target, key, result, others)
             return result
         finally:
-            if computing is not None:
-                computing.release()
+            if lock is not None:
+                lock.release()
 
     def _key(self, target: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Key | None:
         statistics = self._statistics[id(target)]
@@ -273,6 +274,8 @@ class Memoize(TargetedContext):
         lines: list[str] = []
         for name, figures in self.statistics().items():
             lines += _lines(name, **figures)
+        unreleased = self._store.unreleased.items() if isinstance(self._store, Shared) else ()
+        lines += [f"{plural(count, 'lock')} could not be released: {why}" for why, count in unreleased]
         return "memoize: " + "\n  ".join(lines) if len(self._targets) == 1 else "\n  ".join(["memoize:", *lines])
 
     @property

@@ -16,14 +16,14 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-__all__ = ["FileLocks", "Held"]
+__all__ = ["FileLocks", "HeldLock"]
 
 _FILES: Final[set[int]] = set()
 """The open files of the locks that this process holds."""
 
 
-class Held:
-    """A lock that is held until `release`."""
+class HeldLock:
+    """A lock that the process which took it holds until `release`, or until it ends."""
 
     def __init__(self, locks: FileLocks, name: str, file: int) -> None:
         self._locks = locks
@@ -32,7 +32,7 @@ class Held:
         _FILES.add(file)
 
     def release(self) -> None:
-        """Release the lock. A forked process does not hold it, and does nothing."""
+        """Let the next thread or process have the lock. Nothing happens in a forked process, which does not hold it."""
         self._locks.names.discard(self._name)
         if self._file not in _FILES:
             return
@@ -74,7 +74,7 @@ class FileLocks:
         """The file of a lock."""
         return os.path.join(self._folder, name)
 
-    def hold(self, name: str) -> Held | None:
+    def hold(self, name: str) -> HeldLock | None:
         """Wait for a lock, and hold it.
 
         Returns
@@ -89,7 +89,7 @@ class FileLocks:
         except OSError:  # the folder cannot be written, or its file system has no locks
             return None
         self.names.add(name)
-        return Held(self, name, file)
+        return HeldLock(self, name, file)
 
     def _locked(self, path: str) -> int:
         """The open file at this path, locked."""
@@ -97,7 +97,7 @@ class FileLocks:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                if _is_at(file, path):
+                if _is_file_of(path, file):
                     return file
             except BaseException:  # an interrupted program
                 os.close(file)
@@ -105,8 +105,8 @@ class FileLocks:
             os.close(file)
 
 
-def _is_at(file: int, path: str) -> bool:
-    """Whether an open file is still the one at a path: the holder before may have removed it."""
+def _is_file_of(path: str, file: int) -> bool:
+    """Whether an open file is the one that has this path: who held the lock before has removed its own."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:

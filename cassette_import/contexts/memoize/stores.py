@@ -9,24 +9,30 @@ import hashlib
 import os
 import pickle
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from threading import Lock
 from typing import Any, ClassVar, Final, Protocol
 
+from cassette_import.contexts.memoize.argument_keys import on_one_line
 from cassette_import.contexts.memoize.cached_results import CachedResult
 from cassette_import.contexts.memoize.file_locks import FileLocks
 from cassette_import.contexts.memoize.function_digests import digest_of
+from cassette_import.errors import CassetteError
 
-__all__ = ["Computing", "Folder", "Memory", "Shared", "Store"]
+__all__ = ["Folder", "LockError", "Memory", "ResultLock", "Shared", "Store"]
 
 
-class Computing(Protocol):
-    """A computation of a result, for which others wait."""
+class ResultLock(Protocol):
+    """The lock of one result: who holds it computes the result, and others wait until it is there."""
 
     def release(self) -> None:
-        """End the computation: others need not wait for its result any more."""
+        """Let the next thread or process have the lock."""
+
+
+class LockError(CassetteError):
+    """The lock of a result could not be taken, so nobody can say whether another process computes the result."""
 
 
 class Store(Protocol):
@@ -51,8 +57,8 @@ class Store(Protocol):
     def put(self, function: Hashable, key: Any, result: CachedResult) -> None:
         """Store a result."""
 
-    def begin(self, function: Hashable, key: Any) -> Computing | None:
-        """Wait until no other thread or process computes a result; None if the store cannot tell."""
+    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
+        """Wait for the lock of a result, and take it; None if the store has no locks."""
 
     def clear(self) -> None:
         """Delete all results."""
@@ -88,8 +94,8 @@ class Memory:
             if self._limit is not None and len(self._results) > self._limit:
                 self._results.popitem(last=False)
 
-    def begin(self, function: Hashable, key: Any) -> None:
-        """See `Store.begin`."""
+    def lock(self, function: Hashable, key: Any) -> None:
+        """See `Store.lock`."""
 
     def clear(self) -> None:
         """See `Store.clear`."""
@@ -146,8 +152,8 @@ class Folder(_ByDigest):
         except Exception:  # a full disk, or a lock that another process holds: the next call is a miss
             return
 
-    def begin(self, function: Hashable, key: Any) -> Computing | None:
-        """See `Store.begin`. Other threads and processes wait; they do not wait for a process that is killed."""
+    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
+        """See `Store.lock`. Other threads and processes wait; they do not wait for a process that is killed."""
         return self._locks.hold(_digest(function, key).hex())
 
     def clear(self) -> None:
@@ -170,6 +176,8 @@ class Shared(_ByDigest):
         super().__init__()
         self._mapping = mapping
         self._locks = locks
+        self.unreleased: Counter[str] = Counter()
+        """Why locks could not be released: they had ended before, for example."""
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""
@@ -185,9 +193,18 @@ class Shared(_ByDigest):
         except Exception:  # a lost connection: the next call is a miss
             return
 
-    def begin(self, function: Hashable, key: Any) -> Computing | None:
-        """See `Store.begin`."""
-        return None if self._locks is None else _Entered(self._locks(_name(function, key)))
+    def lock(self, function: Hashable, key: Any) -> ResultLock | None:
+        """See `Store.lock`."""
+        if self._locks is None:
+            return None
+        try:
+            lock = self._locks(_name(function, key))
+            lock.__enter__()
+        except Exception as error:
+            raise LockError(
+                f"a lock of memoize cannot be taken: {_described(error)}; check what makes the locks (locks=)"
+            ) from error
+        return _LockOfUser(lock, self.unreleased)
 
     def clear(self) -> None:
         """See `Store.clear`. Other keys of the mapping stay."""
@@ -198,16 +215,23 @@ class Shared(_ByDigest):
                 del self._mapping[name]
 
 
-class _Entered:
-    """A lock of the user, held until `release`."""
+class _LockOfUser:
+    """A lock of the user's, which was taken. Why it could not be released is counted."""
 
-    def __init__(self, lock: AbstractContextManager[Any]) -> None:
+    def __init__(self, lock: AbstractContextManager[Any], unreleased: Counter[str]) -> None:
         self._lock = lock
-        lock.__enter__()
+        self._unreleased = unreleased
 
     def release(self) -> None:
-        """See `Computing.release`."""
-        self._lock.__exit__(None, None, None)
+        """See `ResultLock.release`. The result is there, or its exception, whatever the lock says."""
+        try:
+            self._lock.__exit__(None, None, None)
+        except Exception as error:
+            self._unreleased[_described(error)] += 1
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {on_one_line(error)}"
 
 
 def _checked(pickled: bytes) -> CachedResult:

@@ -44,6 +44,8 @@ class Cluster:
         self._lock = threading.Lock()
         self._close: list[Callable[[], None]] = []
         self._process = os.getpid()
+        self.is_own = client is None and scheduler is None
+        """Whether the workers are processes of this program."""
         self.problem = ""
         """Why there are no workers; or empty."""
 
@@ -117,9 +119,11 @@ def local_processes(count: int) -> Any:
     They are restarted if they die. They are programs of their own, because processes that multiprocessing spawns would
     execute the main module. They end when the scheduler does, even if the program is killed.
     """
+    import dask
     from distributed import Scheduler
     from distributed.deploy.spec import SpecCluster
-    from distributed.deploy.subprocess import SubprocessWorker
+
+    from cassette_import.contexts.parallel.worker_process import QUIET, WorkerProcess
 
     options = {
         "nthreads": 1,
@@ -129,11 +133,12 @@ def local_processes(count: int) -> Any:
         "silence_logs": logging.WARN,
         "death_timeout": DEATH_TIMEOUT,
     }
-    worker = {"cls": SubprocessWorker, "options": {"worker_class": "distributed.Nanny", "worker_kwargs": options}}
+    worker = {"cls": WorkerProcess, "options": options}
     scheduler = {
         "cls": Scheduler,
         "options": {"host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0"},
     }
-    return SpecCluster(
-        workers=dict.fromkeys(range(count), worker), scheduler=scheduler, silence_logs=logging.WARN, name="parallel"
-    )
+    with dask.config.set(QUIET):
+        return SpecCluster(
+            workers=dict.fromkeys(range(count), worker), scheduler=scheduler, silence_logs=logging.WARN, name="parallel"
+        )

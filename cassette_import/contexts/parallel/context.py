@@ -162,7 +162,7 @@ class Parallel(Regions, Context, events=Events.NONE):
     def _submissions_to(self, client: Any) -> Submissions:
         with self._lock:
             if self._submissions is None or self._submissions.client is not client:
-                self._submissions = Submissions(client)
+                self._submissions = Submissions(client, follows=self._cluster.is_own)
             return self._submissions
 
     @hidden

@@ -28,7 +28,6 @@ __all__ = ["Conversion"]
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
 _SUSPENDING: Final = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 _DECLARATIONS: Final = (ast.Global, ast.Nonlocal)
-_SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
 
 class Conversion:
@@ -148,10 +147,8 @@ class _Statements:
         """A statement that is in no region; its blocks may have some."""
         if isinstance(statement, _SCOPES) or not self._candidates.are_in(statement):
             return [statement]
-        if isinstance(statement, _SIMPLE):
-            comprehensions = _Comprehensions(Expressions(self._candidates), self._candidates)
-            made: Any = comprehensions.visit(statement)
-            return [_guarded([made], made)] if comprehensions.found else [made]
+        comprehensions = _Comprehensions(Expressions(self._candidates), self._candidates)
+        comprehensions.convert_in(statement)
         handles = isinstance(statement, (ast.Try, ast.With)) or type(statement).__name__ == "TryStar"
         inner = only_comprehensions or handles
         for field in ("body", "orelse", "finalbody"):
@@ -160,16 +157,25 @@ class _Statements:
                 setattr(statement, field, self.block(part, inner))
         for handler in [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]:
             handler.body = self.block(handler.body, inner)
-        return [statement]
+        return [_guarded([statement], statement)] if comprehensions.found else [statement]
 
 
 class _Comprehensions(ast.NodeTransformer):
-    """Converts the comprehensions in a statement that stays as it is otherwise."""
+    """Converts the comprehensions in a statement that stays as it is otherwise: in its head, if it has blocks."""
 
     def __init__(self, expressions: Expressions, candidates: Candidates) -> None:
         self._expressions = expressions
         self._candidates = candidates
         self.found = False
+
+    def convert_in(self, statement: ast.stmt) -> None:
+        """Convert those that a statement itself evaluates."""
+        for parts in [statement, *getattr(statement, "items", ()), *getattr(statement, "cases", ())]:
+            for field, part in ast.iter_fields(parts):
+                if isinstance(part, ast.expr):
+                    setattr(parts, field, self.visit(part))
+                elif isinstance(part, list):
+                    part[:] = [self.visit(one) if isinstance(one, ast.expr) else one for one in part]
 
     def _comprehension(self, node: Any) -> Any:
         if not self._candidates.are_in(node):
@@ -277,11 +283,8 @@ def _pending(statements: Sequence[ast.stmt], candidates: Candidates) -> frozense
     count = -1
     while count != len(found):
         count = len(found)
-        found |= {
-            name
-            for name, value in bindings
-            if candidates.is_call(value) or (isinstance(value, ast.Name) and value.id in found)
-        }
+        may_wait = Expressions(candidates, frozenset(found)).may_wait
+        found |= {name for name, value in bindings if may_wait(value)}
     return frozenset(found)
 
 

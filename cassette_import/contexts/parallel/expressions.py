@@ -69,7 +69,17 @@ class Expressions:
         """The converted expression, whose value may be a placeholder."""
         if isinstance(node, ast.Name):
             return node
-        return self._call(node) if isinstance(node, ast.Call) else self.value(node)
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        return self._display(node) if self.may_wait(node) else self.value(node)
+
+    def may_wait(self, node: ast.expr) -> bool:
+        """Whether the value of an expression may be a placeholder."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return any(map(self.may_wait, node.elts))
+        if isinstance(node, ast.Dict):
+            return any(map(self.may_wait, node.values))
+        return self._candidates.is_call(node) or (isinstance(node, ast.Name) and node.id in self.pending)
 
     def operand(self, node: ast.expr) -> Any:
         """The converted expression as an operand: nothing that computes with its value meets a placeholder."""
@@ -81,7 +91,7 @@ class Expressions:
         if convert is None:
             raise NotConvertible
         made = convert(node)
-        if self._candidates.is_call(node) or (isinstance(node, ast.Name) and node.id in self.pending):
+        if self.may_wait(node):
             made = context_call(node, "value", made)
         return ast.copy_location(made, node)
 
@@ -126,21 +136,30 @@ class Expressions:
 
     # ---- displays and comprehensions
 
+    def _display(self, node: Any) -> Any:
+        """A tuple, list or dictionary with results of tasks in it."""
+        if isinstance(node, ast.Dict):
+            if None in node.keys:
+                raise NotConvertible
+            keys = [self.operand(one) for one in node.keys if one is not None]
+            parts = [part for pair in zip(keys, map(self.raw, node.values), strict=True) for part in pair]
+        else:
+            parts = [self.raw(one) for one in node.elts]
+        return context_call(node, "display", ast.Constant(type(node).__name__), *parts)
+
     def _list(self, node: ast.List) -> Any:
-        if not self._candidates.are_in(*node.elts):
-            return ast.List([self.value(one) for one in node.elts], ast.Load())
-        return context_call(node, "gather", ast.List([self.raw(one) for one in node.elts], ast.Load()))
+        return self._display(node) if self.may_wait(node) else ast.List([*map(self.value, node.elts)], ast.Load())
 
     def _tuple(self, node: ast.Tuple) -> Any:
-        if not self._candidates.are_in(*node.elts):
-            return ast.Tuple([self.value(one) for one in node.elts], ast.Load())
-        return context_call(node, "together", *[self.raw(one) for one in node.elts])
+        return self._display(node) if self.may_wait(node) else ast.Tuple([*map(self.value, node.elts)], ast.Load())
 
     def _dict(self, node: ast.Dict) -> Any:
+        if self.may_wait(node):
+            return self._display(node)
         if None in node.keys:
             raise NotConvertible
         keys = [self.operand(one) for one in node.keys if one is not None]
-        return context_call(node, "gather", ast.Dict(keys, [self.raw(one) for one in node.values]))
+        return ast.Dict(keys, [*map(self.value, node.values)])
 
     def _listcomp(self, node: ast.ListComp) -> Any:
         made = ast.ListComp(self.raw(node.elt), self._generators(node))

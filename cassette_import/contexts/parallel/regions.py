@@ -41,6 +41,11 @@ _PURE: Final = frozenset(
 _OF_SEQUENCES: Final = frozenset({enumerate, zip, reversed, len})
 _PLAIN_MEMBERS: Final = (FunctionType, BuiltinFunctionType, MemberDescriptorType, GetSetDescriptorType)
 _MISSING: Final = object()
+_DISPLAYS: Final[dict[str, Callable[[list[Any]], Any]]] = {
+    "Tuple": tuple,
+    "List": list,
+    "Dict": lambda parts: dict(zip(parts[::2], parts[1::2], strict=True)),
+}
 
 
 class _Stored:
@@ -255,10 +260,17 @@ class Regions:
             holder[key] = self.value(holder[key])
 
     @hidden
-    def together(self, *values: Any) -> tuple[Any, ...]:
-        """A tuple."""
-        self.settle()
-        return tuple(map(self.value, values))
+    def display(self, kind: str, *parts: Any) -> Any:
+        """A tuple, list or dictionary; a placeholder of it as long as the results in it are not there."""
+        waiting = [part.task for part in parts if type(part) is Placeholder and not part.is_known]
+        if waiting and kind == "Dict" and not all(type(key) in _SCALARS for key in parts[::2]):
+            self.settle()  # its keys are hashed by the program's functions
+            waiting = []
+
+        def make() -> Any:
+            return _DISPLAYS[kind]([self.value(part) for part in parts])
+
+        return Placeholder(max(waiting, key=lambda task: task.number), make) if waiting else make()
 
     @hidden
     def gather(self, made: Any) -> Any:

@@ -7,6 +7,7 @@ until then goes with it. Who waits for a task sends the rest. Knows dask's clien
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Iterable, Sequence
@@ -60,10 +61,13 @@ class Submissions:
     ----------
     client:
         A `distributed.Client`.
+    follows:
+        Whether the workers are those of this program, and change their current folder as it does.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, *, follows: bool = False) -> None:
         self.client = client
+        self._follows = follows
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
 
@@ -92,7 +96,9 @@ class Submissions:
                     continue
                 payloads = [one.payload if one.sent is None else one.sent for one in batch]
                 needed = zip(*([other.future for other in one.earlier] for one in batch), strict=True)
-                process = {"path": tuple(map(str, sys.path)), "settings": settings_of_program()}
+                process: dict[str, Any] = {"path": tuple(map(str, sys.path)), "settings": settings_of_program()}
+                if self._follows:
+                    process["folder"] = _current_folder()
                 try:
                     futures = self.client.map(execute, payloads, *map(list, needed), **process, pure=False)
                 except Exception as error:  # the scheduler is gone
@@ -132,6 +138,13 @@ class Submissions:
 def in_one_line(error: BaseException) -> str:
     """An exception as text."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody has removed it
+        return ""
 
 
 def _is_without(task: Call) -> bool:

@@ -7,6 +7,7 @@ dask's client; must not know the code of the program.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Final
 
@@ -33,18 +34,43 @@ class NotTransferable(Exception):
 
 
 class Placeholder:
-    """The result of a task, until it is needed."""
+    """The result of a task, until it is needed; or a tuple, list or dictionary that has such results in it.
 
-    __slots__ = ("task", "value")
+    Parameters
+    ----------
+    task:
+        The task; of several ones, the last.
+    make:
+        Makes the container when the results are there.
+    """
 
-    def __init__(self, task: Task) -> None:
+    __slots__ = ("_make", "_value", "task")
+
+    def __init__(self, task: Task, make: Callable[[], Any] | None = None) -> None:
         self.task = task
-        self.value: Any = _UNSET
+        self._make = make
+        self._value: Any = _UNSET
 
     @property
     def is_known(self) -> bool:
         """Whether the value is there."""
-        return self.value is not _UNSET
+        return self._value is not _UNSET or (self._make is not None and self.task.placeholder.is_known)
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the value is the result of the task itself."""
+        return self._make is None
+
+    @property
+    def value(self) -> Any:
+        """The value, which is known."""
+        if self._value is _UNSET and self._make is not None:
+            self._value = self._make()
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._value = value
 
     def __reduce__(self) -> Any:
         raise HasPlaceholder
@@ -156,6 +182,8 @@ def pickled(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any])
             return value
         if value.is_known:
             return value.value
+        if not value.is_result:
+            raise HasPlaceholder
         if value.task not in earlier:
             earlier.append(value.task)
         return Dependency(earlier.index(value.task))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import os
 import pickle
 import sys
 from collections.abc import Sequence
@@ -80,7 +81,12 @@ class Outcome:
 
 
 def execute(
-    payload: bytes, *earlier: Outcome, path: Sequence[str] = (), settings: bytes = b"", here: bool = False
+    payload: bytes,
+    *earlier: Outcome,
+    path: Sequence[str] = (),
+    settings: bytes = b"",
+    folder: str = "",
+    here: bool = False,
 ) -> Outcome:
     """Make a call that was pickled, with the results of earlier tasks.
 
@@ -94,6 +100,8 @@ def execute(
         `sys.path` of the program, where modules are looked for last.
     settings:
         `settings_of_program`, which say what is logged and warned of.
+    folder:
+        The current folder of the program, if the worker belongs to it; else empty.
     here:
         Whether this is the process of the program: output is written at once, and nothing has to be pickled.
 
@@ -105,7 +113,9 @@ def execute(
     if any(one.error is not None or one.problem or one.refusal for one in earlier):
         outcome.problem = "a task whose result it needs has none"
         return outcome
-    sys.path += [folder for folder in path if folder not in sys.path]
+    sys.path += [one for one in path if one not in sys.path]
+    if folder and folder != os.getcwd():
+        os.chdir(folder)
     try:
         function, arguments, keywords = pickle.loads(payload)
     except BaseException as error:

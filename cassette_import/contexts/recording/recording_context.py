@@ -38,6 +38,7 @@ from cassette_import.contexts.recording.external_functions import (
     leading_outside,
 )
 from cassette_import.contexts.recording.filled_buffers import length_of, place_of_filled_buffer
+from cassette_import.contexts.recording.forked_processes import FORKING_FUNCTIONS, ForkedProcesses
 from cassette_import.contexts.recording.held_files import HeldFiles
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.random_generators import RandomGenerators
@@ -54,7 +55,7 @@ _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", 
 """Methods that are external calls for the standard input alone: all other files have proxies."""
 
 _NOT_EXTERNAL: Final = frozenset(
-    (*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS)
+    (*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *FORKING_FUNCTIONS)
 )
 """Functions that are intercepted, although their own calls are not external."""
 
@@ -103,8 +104,10 @@ class RecordingContext(Context, events=Events.NONE):
         self._held_files = HeldFiles()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
+        self.forked_processes = ForkedProcesses()
         self.is_paused = False
         takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS, *READERS, *LATE_CALLERS, *JOBS_OF_THREAD_POOLS, TASKS_IN_SETS]
+        takers += FORKING_FUNCTIONS
         names = [*leading_outside(self._without), *takers, *_STANDARD_INPUT, *self._boundary]
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
@@ -284,6 +287,12 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return fallback(ctx, f, *args, **kwargs)
     if ctx.is_in_fork:
         return ctx.call_in_fork(["call", name], f, args, kwargs)
+    if name in FORKING_FUNCTIONS:
+        made = fallback(ctx, f, *args, **kwargs)
+        ctx.forked_processes.made(made)
+        return made
+    if ctx.forked_processes.is_used(name, args):
+        return fallback(ctx, f, *args, **kwargs)
     if name in STARTING_FUNCTIONS:
         return ctx.jobs.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
     if name in CALLBACK_TAKERS:

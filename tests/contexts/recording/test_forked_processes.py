@@ -83,6 +83,50 @@ def test_a_child_gets_no_result_that_was_recorded_for_its_parent(outcomes, tmp_p
     assert recorded_names(tmp_path) == ["os.getpid", "os.wait", "os.getpid"]
 
 
+WAITING = """
+        import signal
+        reader, writer = os.pipe()
+        before = time.time()
+        child = os.fork()
+        if not child:
+            if {signal}:
+                time.sleep(60)
+            os._exit(7)
+        if {signal}:
+            os.kill(child, signal.SIGTERM)
+        ended, status = os.waitpid(child, {options})
+        while not ended:
+            ended, status = os.waitpid(child, {options})
+        print(ended == child, os.WIFSIGNALED(status), os.WEXITSTATUS(status) if os.WIFEXITED(status) else None)
+        try:
+            os.waitpid(child, 0)
+        except ChildProcessError as error:
+            print(type(error))
+        print(time.time() >= before)
+"""
+
+
+@pytest.mark.parametrize("signal", [False, True])
+@pytest.mark.parametrize("options", ["0", "os.WNOHANG"])
+def test_a_program_waits_for_its_own_child_by_its_number(outcomes, tmp_path, signal, options):
+    plain, recorded, replayed = outcomes(WAITING.format(signal=signal, options=options))
+    assert plain == recorded == replayed
+    assert replayed.stdout.startswith(f"True {signal} {None if signal else 7}\n")
+    assert "os.kill" not in recorded_names(tmp_path)
+
+
+def test_waiting_for_the_process_of_an_external_call_is_external(outcomes, tmp_path):
+    plain, recorded, replayed = outcomes(
+        """
+        import subprocess
+        started = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+        print(os.waitstatus_to_exitcode(os.waitpid(started.pid, 0)[1]))
+        """
+    )
+    assert plain.stdout == recorded.stdout == replayed.stdout == "3\n"
+    assert "os.waitpid" in recorded_names(tmp_path)
+
+
 @pytest.mark.parametrize("options", ["", "match_on", "new_episodes"])
 def test_a_child_works_in_every_mode_of_a_replay(options, tmp_path):
     (tmp_path / "program.py").write_text(
