@@ -19,6 +19,8 @@ __all__ = ["NEEDS_DISTRIBUTED", "Cluster", "local_processes"]
 
 DEATH_TIMEOUT: Final = 60.0
 """The seconds after which a worker ends that does not reach its scheduler: the program was killed as it started."""
+WORKERS_TIMEOUT: Final = 30.0
+"""The seconds after which a program does without workers if its scheduler has none."""
 _LOGGERS: Final = ("distributed", "tornado", "bokeh")
 _THREAD_OF_CLIENT: Final = "IO loop"
 NEEDS_DISTRIBUTED: Final = "parallel needs dask.distributed: install cassette_import[distributed]"
@@ -34,7 +36,7 @@ class Cluster:
     scheduler:
         The address of a scheduler; or None for processes on this machine.
     workers:
-        How many processes; None for one for each processor.
+        How many processes are started, None for one for each processor; with a scheduler, how many are waited for.
     """
 
     def __init__(self, client: Any, scheduler: str | None, workers: int | None) -> None:
@@ -74,8 +76,10 @@ class Cluster:
             _keep_from_handlers_of_the_program()
         try:
             if self._scheduler is not None:
-                self._client = distributed.Client(self._scheduler, set_as_default=False)
-                self._close = [self._client.close]
+                client = distributed.Client(self._scheduler, set_as_default=False)
+                self._close = [client.close]
+                _wait_for_workers(client, self._workers or 1)
+                self._client = client
             else:
                 cluster = local_processes(self._workers or os.cpu_count() or 1)
                 self._close = [cluster.close]
@@ -98,6 +102,15 @@ class Cluster:
         if closing:
             atexit.unregister(self.close)
             self._client = None
+
+
+def _wait_for_workers(client: Any, count: int) -> None:
+    """Wait for workers of a scheduler; raise if it has none after a while."""
+    try:
+        client.wait_for_workers(count, timeout=WORKERS_TIMEOUT)
+    except TimeoutError:
+        if not client.scheduler_info()["workers"]:
+            raise TimeoutError(f"the scheduler has had no worker for {WORKERS_TIMEOUT:g} seconds") from None
 
 
 def _keep_from_handlers_of_the_program() -> None:

@@ -56,9 +56,10 @@ class Parallel(Regions, Context, events=Events.NONE):
     check:
         Whether to run each call in this process, too, and to compare.
     workers:
-        How many processes are started; by default one for each processor.
+        How many processes are started; by default one for each processor. With a scheduler, for how many workers the
+        program waits before its first task, at most half a minute.
     scheduler:
-        The address of a scheduler, in place of a client.
+        The address of a scheduler, in place of a client. If it has no workers, the calls are made in this process.
     progress:
         Whether to show on a terminal how many tasks have ended of those that were submitted.
 
@@ -90,8 +91,8 @@ class Parallel(Regions, Context, events=Events.NONE):
     ) -> None:
         if workers is not None:
             check_number("workers", workers, "processes", least=1)
-        if sum(one is not None for one in (client, workers, scheduler)) > 1:
-            raise ValueError("client, scheduler and workers say where tasks run: give one of them")
+        if client is not None and (workers is not None or scheduler is not None):
+            raise ValueError("a client says where tasks run: give no scheduler and no workers")
         resolved = [_resolved(target) for target in ([targets] if isinstance(targets, str) else targets)]
         if not resolved:
             raise ValueError("no target is given: name the functions that become tasks, as package.module:function")
