@@ -93,7 +93,7 @@ from fits import loss
 
 def search():
     losses = {}
-    for rate, steps in itertools.product((0.05, 0.1, 0.2, 0.5, 1.0), (8000, 16000)):
+    for rate, steps in itertools.product((0.05, 0.1, 0.2, 0.5, 1.0), (4000, 8000)):
         losses[rate, steps] = [loss(rate, steps, seed) for seed in range(4)]
     return losses
 
