@@ -150,6 +150,49 @@ class LastStepper(Stepper):
         return self.last if LOCAL.wants_wrapped else plain(self.last)
 
 
+class RecordingStepper(Stepper):
+    """An iterator that keeps all items that code of the interpreter takes. It is started when that code starts it."""
+
+    __slots__ = ("_source", "items")
+
+    @hidden
+    def __init__(self, store: Store, source: Any) -> None:
+        Stepper.__init__(self, store, None)
+        self._source = source
+        self.items: list[Any] = []
+
+    @hidden
+    def __iter__(self) -> Any:
+        if self._iterator is None:
+            self._iterator = start_iterator(self._store, self._source)
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        item = next_item(self._store, self._iterator)
+        self.items.append(item)
+        return plain(item)
+
+
+class ComparedStepper(RecordingStepper):
+    """The same, whose items code of the interpreter compares or hashes, if there are enough of them."""
+
+    __slots__ = ("_call", "_fewest")
+
+    @hidden
+    def __init__(self, call: LeafCall, source: Any, fewest: int = 1) -> None:
+        RecordingStepper.__init__(self, call.store, source)
+        self._call = call
+        self._fewest = fewest
+
+    @hidden
+    def __next__(self) -> Any:
+        value = RecordingStepper.__next__(self)
+        if len(self.items) >= self._fewest:
+            self._call.compare(*self.items[-self._fewest :])
+        return value
+
+
 class TestedStepper(Stepper):
     """An iterator whose items are tested by code of the interpreter."""
 
@@ -168,16 +211,19 @@ class TestedStepper(Stepper):
 class KeyCallback:
     """A key function: it gets items wrapped, and code of the interpreter compares its results."""
 
-    __slots__ = ("_call", "_function", "_items")
+    __slots__ = ("_call", "_function", "_items", "_source")
 
     @hidden
     def __init__(self, call: LeafCall, function: Any, items: Any) -> None:
         self._call = call
         self._function = plain(function)
-        self._items = {id(plain(item)): item for item in items if type(item) is Tagged}
+        self._source = items if type(items) is RecordingStepper else None
+        self._items = {} if self._source else {id(plain(item)): item for item in items if type(item) is Tagged}
 
     @hidden
     def __call__(self, item: Any) -> Any:
+        if self._source is not None and plain(self._source.items[-1]) is item:
+            return self.of_wrapped(self._source.items[-1])
         return self.of_wrapped(self._items.get(id(item), item))
 
     @hidden
@@ -256,7 +302,8 @@ def _passes_wrappers(function: Any) -> bool:
 STEPS.update({id(map): _step_of_map, id(itertools.starmap): _step_of_starmap, id(filter): _step_of_filter})
 HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
 HELD_VALUES[id(TestedCallback)] = lambda callback: (callback._function,)
-HELD_VALUES.update(dict.fromkeys(map(id, (Stepper, LastStepper, TestedStepper)), lambda stepper: (stepper._iterator,)))
+_STEPPERS: Final = (Stepper, LastStepper, RecordingStepper, ComparedStepper, TestedStepper)
+HELD_VALUES.update(dict.fromkeys(map(id, _STEPPERS), lambda stepper: (stepper._iterator,)))
 
 
 @hidden

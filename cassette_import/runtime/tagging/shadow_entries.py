@@ -127,8 +127,11 @@ class ShadowTable:
 def drop_latest_unused() -> None:
     """Drop the entries made last whose objects are unused, up to the first object that is in use."""
     held = LOCAL.held
-    while held and held[-1][0].drop_if_unused(held[-1][1]):
-        held.pop()
+    while held:
+        place = held.pop()  # taken out first, since a finalizer of the program may run events, which do the same
+        if not place[0].drop_if_unused(place[1]):
+            held.append(place)
+            return
 
 
 @hidden

@@ -145,3 +145,26 @@ def test_an_activation_after_the_other_has_a_new_tag():
         x = tag(2.0, ctx, 1.0)
     with ctx:
         assert metadata(x, ctx, None) is None
+
+
+FINALIZED = []
+
+
+class Finalized:
+    def __del__(self):
+        FINALIZED.append(("finalized", len(FINALIZED)))
+
+
+def a_list_with_a_tagged_item_dies(ctx):
+    value = tag(2, ctx, "m")
+    held = [Finalized(), value]
+    del held
+    FINALIZED.append("next")
+    return value
+
+
+def test_a_finalizer_runs_events_when_the_last_entry_of_its_object_is_dropped():
+    FINALIZED.clear()
+    ctx = Dual()
+    assert metadata(overdub(ctx, a_list_with_a_tagged_item_dies, ctx), ctx) == "m"
+    assert sorted(map(len, FINALIZED)) == [2, 4]

@@ -15,6 +15,7 @@ from typing import Any
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
@@ -34,11 +35,12 @@ def from_items(call: LeafCall) -> Any:
     source = call.given[0]
     if type(plain(source)) is kind and kind in (tuple, frozenset):
         return call.callee(plain(source))
+    if kind in (set, frozenset):
+        stepper = ComparedStepper(call, source)
+        made = kind(stepper, *map(plain, call.given[1:]), **call.plain_keywords)
+        return call.store.bind_elements(made, stepper.items)
     items = list(iterate_wrapped(call, source))
     made = kind(map(plain, items), *map(plain, call.given[1:]), **call.plain_keywords)
-    if kind in (set, frozenset):
-        call.compare(*items)
-        return call.store.bind_elements(made, items)
     return call.store.bind_items(made, items[len(items) - len(made) :])
 
 
@@ -119,5 +121,7 @@ def add_pairs(call: LeafCall, source: Any, pairs: list[Any]) -> None:
         if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
             dict([*[((), ())] * number, plain(item)])  # for its error
         pair = tuple(iterate_wrapped(call, item))
+        if len(pair) != 2:
+            dict([*[((), ())] * number, pair])  # for its error
         call.compare(*pair[:1])
         pairs.append(pair)

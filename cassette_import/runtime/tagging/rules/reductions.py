@@ -5,24 +5,28 @@ Knows how these functions choose or combine items; must not know where the items
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging import computed_metadata
-from cassette_import.runtime.tagging.c_callers import Stepper, TestedStepper, bare_callback, keywords_with_key
-from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
-from cassette_import.runtime.tagging.iterator_metadata import (
-    iterate_wrapped,
-    may_have_tagged_items,
-    next_item,
-    start_iterator,
+from cassette_import.runtime.tagging.c_callers import (
+    ComparedStepper,
+    KeyCallback,
+    RecordingStepper,
+    TestedStepper,
+    bare_callback,
+    keywords_with_key,
 )
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule
-from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_MISSING: Final[Any] = object()
 
 
 @rule(min, max, while_tagged=True)
@@ -35,10 +39,15 @@ def choose(call: LeafCall) -> Any:
         is_decided = "key" in call.keywords or call.is_watched
         if not (has_default or is_decided or may_have_tagged_items(call.store, source)):
             return call.native()
-        items = list(iterate_wrapped(call, source))
+        has_key = call.keywords.get("key") is not None
+        stepper = RecordingStepper(call.store, source) if has_key else ComparedStepper(call, source, fewest=2)
+        keywords = call.plain_keywords
+        if has_key:
+            keywords["key"] = KeyCallback(call, keywords["key"], stepper)
+        value = call.callee(stepper, **keywords)
+        items = stepper.items
         if not items and "default" in call.keywords:
             return call.keywords["default"]
-        value = call.callee(map(plain, items), **keywords_with_key(call, items))
     else:
         items = list(call.given)
         value = call.callee(*map(plain, items), **keywords_with_key(call, items))
@@ -54,22 +63,6 @@ def test_items(call: LeafCall) -> Any:
     return call.callee(TestedStepper(call, call.given[0]))
 
 
-class _RecordingStepper(Stepper):
-    """A stepper that keeps the items that it has returned."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, store: Store, iterator: Any) -> None:
-        super().__init__(store, iterator)
-        self.items: list[Any] = []
-
-    @hidden
-    def __next__(self) -> Any:
-        item = next_item(self._store, self._iterator)
-        self.items.append(item)
-        return plain(item)
-
-
 @rule(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod, plain_if=are_iterated_by_c)
 @hidden
 def compute(call: LeafCall) -> Any:
@@ -79,7 +72,7 @@ def compute(call: LeafCall) -> Any:
         return without_rule(call)
     if not may_have_tagged_items(call.store, call.given[number]):
         return without_rule(call)
-    source = _RecordingStepper(call.store, start_iterator(call.store, call.given[number]))
+    source = RecordingStepper(call.store, call.given[number])
     given = list(map(plain, call.given))
     given[number] = source
     value = call.callee(*given, **call.plain_keywords)
@@ -97,14 +90,14 @@ def reduce(call: LeafCall) -> Any:
     if not 2 <= len(call.given) <= 3 or call.keywords:
         return without_rule(call)
     function, source = bare_callback(call.given[0]), call.given[1]
-    items = iterate_wrapped(call, source)
-    if len(call.given) == 3:
-        value = call.given[2]
-    else:
-        try:
-            value = next(items)
-        except StopIteration:
-            return functools.reduce(function, ())  # for its error
+    items: Any = None
+    with contextlib.suppress(TypeError):
+        items = iterate_wrapped(call, source)
+    if items is None:
+        return functools.reduce(function, plain(None))  # for its error
+    value = call.given[2] if len(call.given) == 3 else next(items, _MISSING)
+    if value is _MISSING:
+        return functools.reduce(function, ())  # for its error
     for item in items:
         value = call.event(function, value, item)
     return value

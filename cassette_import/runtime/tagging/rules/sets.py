@@ -9,8 +9,8 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import has
-from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -61,27 +61,26 @@ def combine(call: LeafCall) -> Any:
     owner = call.owner
     items: list[Any] = []
     given: list[Any] = []
-    error: BaseException | None = None
+    steppers: list[ComparedStepper] = []
     for source in map(plain, call.arguments):
         if is_a(source, (set, frozenset)):
             items += [Tagged(*slot) for slot in call.store.slots_by_key(source).values()]
             given.append(source)
+        elif type(source) is dict:  # its keys have no metadata
+            call.compare(*source)
+            given.append(source)
         else:
-            found: list[Any] = []
-            try:
-                found.extend(iterate_wrapped(call, source))
-            except BaseException as raised:
-                if call.function not in (set.update, set.difference_update):
-                    raise
-                error = raised  # the elements before it are added or removed
-            call.compare(*found)
-            items += found
-            given.append(list(map(plain, found)))
-            if error is not None:
-                break
-    made = call.function(*given, **call.plain_keywords)
-    target = owner if made is None else made
-    call.store.bind_elements(target, items)
-    if error is not None:
-        raise error
+            stepper = ComparedStepper(call, source)
+            steppers.append(stepper)
+            given.append(stepper)
+    try:
+        made = call.function(*given, **call.plain_keywords)
+    except BaseException:
+        if is_a(owner, set):  # the elements before an error are added or removed
+            held = set(map(id, set.__iter__(owner)))
+            items += [item for stepper in steppers for item in stepper.items]
+            call.store.bind_elements(owner, [item for item in items if id(plain(item)) in held])
+        raise
+    items += [item for stepper in steppers for item in stepper.items]
+    call.store.bind_elements(owner if made is None else made, items)
     return made
