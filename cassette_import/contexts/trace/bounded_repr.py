@@ -44,8 +44,10 @@ _SMALL_NUMBER: Final = 10**15
 _FAILURES: Final = Exception, SystemExit, GeneratorExit
 """Exceptions that must not reach the program. KeyboardInterrupt must."""
 _CONTAINERS: Final = list, tuple, dict
-_NAMES_OF_CLASSES: Final = tuple((name, class_namespace(type)[name]) for name in ("__name__", "__qualname__"))
-"""How `type` finds the names of a class; the metaclass of another type may find other ones."""
+_NAMES_OF_CLASSES: Final = tuple(
+    (name, class_namespace(type).get(name)) for name in ("__name__", "__qualname__", "__getattribute__", "__getattr__")
+)
+"""How `type` finds names and attributes of a class; another metaclass may find other ones, by code of the program."""
 
 
 Form: TypeAlias = tuple[str, str | None, Any, tuple[tuple[str, Any], ...], tuple[str, ...] | None]

@@ -420,3 +420,28 @@ def test_a_value_is_left_to_python_once_if_a_part_cannot_be_shown():
     value = [[["é"]], ["é"]]
     assert formatter(value) == show(value)
     assert calls == ["part", "whole"]
+
+
+ASKED = []
+
+
+class Asked(type):
+    def __getattribute__(cls, name):
+        ASKED.append(name)
+        return super().__getattribute__(name)
+
+
+class AskedAtLast(type):
+    def __getattr__(cls, name):
+        ASKED.append(name)
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("metaclass", [Asked, AskedAtLast])
+def test_the_form_of_a_class_runs_no_code_of_its_metaclass(metaclass):
+    value = dataclasses.make_dataclass("Made", ["first"], namespace={}, bases=(metaclass("Base", (), {}),))(1)
+    in_c, in_python = shown_both_ways(value)
+    assert in_c == in_python
+    ASKED.clear()
+    assert Shortener(60).form(value) is None
+    assert ASKED == []
