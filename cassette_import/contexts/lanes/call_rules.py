@@ -274,7 +274,13 @@ def _getattr(value: Any, name: str, *default: Any) -> Any:
     return getattr(value, name, *default)
 
 
+def _len(value: Any) -> Any:
+    """The length of a text is that of each lane."""
+    return compute(len, value) if type(value) is Lane else len(value)
+
+
 RULES: Final[dict[Any, Callable[..., Any]]] = {
+    len: _len,
     min: _extreme(min, operator.lt),
     max: _extreme(max, operator.gt),
     sorted: _sorted,

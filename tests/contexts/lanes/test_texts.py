@@ -65,6 +65,12 @@ def test_a_text_of_a_container_is_that_of_the_scalar_call(f):
     assert vectorize(f)(NUMBERS).tolist() == [f(number) for number in NUMBERS.tolist()]
 
 
+def test_the_length_of_a_text_is_that_of_each_lane():
+    assert vectorize(lambda x: len(str(x)))(NUMBERS).tolist() == [len(str(number)) for number in NUMBERS.tolist()]
+    with pytest.raises(TypeError, match="object of type 'float' has no len"):
+        vectorize(lambda x: len(x))(NUMBERS)
+
+
 def test_an_exception_has_the_text_of_a_container_of_its_lane():
     _, failures = vectorize(raising, errors="return")(NUMBERS)
     for lane, number in enumerate(NUMBERS.tolist()):
