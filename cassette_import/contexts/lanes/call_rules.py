@@ -275,8 +275,8 @@ def _getattr(value: Any, name: str, *default: Any) -> Any:
 
 
 def _len(value: Any) -> Any:
-    """The length of a text is that of each lane."""
-    return compute(len, value) if type(value) is Lane else len(value)
+    """The length of a text is that of each lane. It has no derivative."""
+    return compute(len, value) if type(value) is Lane and value.annotation is None else len(value)
 
 
 RULES: Final[dict[Any, Callable[..., Any]]] = {
