@@ -183,7 +183,7 @@ def test_errors_are_those_of_the_interpreter(program):
             program.missing()
         with pytest.raises(AttributeError, match=r"^'int' object has no attribute 'no_such_attribute'$"):
             program.attribute()
-        with pytest.raises(TypeError, match=r"len\(\) argument after \* must be an iterable, not int$"):
+        with pytest.raises(TypeError, match=r"after \* must be an iterable, not int$"):
             program.calling(len)
         with pytest.raises(TypeError, match=r"^'int' object is not iterable$"):
             program.values(1)
