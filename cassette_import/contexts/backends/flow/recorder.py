@@ -339,13 +339,20 @@ class Recorder:
         """Note what has to be the same on all ways to a join."""
         for table in (self.fixed, self.shared.fixed):
             if key in table and not same(table[key], value):
-                raise self.refuse(f"a variable is {table[key]!r} on one way and {value!r} on another")
+                raise self.refuse(f"a variable is {_shown(table[key])} on one way and {_shown(value)} on another")
         self.fixed[key] = value
 
     def jumps(self, target: Hashable, again: bool = False) -> None:
         """Leave for a join that is further out."""
         self.add(Jump(target, again))
         self.active = False
+
+
+def _shown(value: Any) -> str:
+    """What a variable is at a join, in a message."""
+    if isinstance(value, tuple) and value and value[0] in ("made", "own"):
+        return "one object"
+    return repr(value) if type(value) in (str, *NUMBERS, type(None)) else f"a {type(value).__name__}"
 
 
 def _are_numbers_of_numpy(operands: tuple[Any, ...]) -> bool:
