@@ -18,10 +18,11 @@ from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.interpreter.late_modules import late
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
-from cassette_import.rewriting.symbols import VariantNames, When
+from cassette_import.rewriting.symbols import When
+from cassette_import.rewriting.variant_names import VariantNames
 from cassette_import.runtime.dispatch import accelerated_hooks
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
@@ -62,7 +63,7 @@ class StackVariant:
         self.keys = keys
         self.family = family
         self.is_superseded = False
-        self.prefix = symbols.variant_prefix(next(_numbers))
+        self.prefix = variant_names.variant_prefix(next(_numbers))
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.tagging = any(key.tagging for key in keys)
         self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
@@ -70,7 +71,7 @@ class StackVariant:
         self.runners: dict[int, EventRunner] = {}
         self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self._import_events: dict[tuple[int, ...], Callable[..., Any]] = {}
-        make_cell(symbols.cell_of(self.prefix))
+        make_cell(symbol_places.cell_of(self.prefix))
         self.guards = Guards(self.prefix)
         self.names = VariantNames(self.prefix)
         self._derived_hooks: list[str] = []
@@ -128,7 +129,7 @@ class StackVariant:
         """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event."""
         if self.tagging:
             _, _, name = self.names.is_dispatched.partition(".")
-            propagation().follow_metadata(cell_attributes(symbols.cell_of(self.prefix)), name, is_overloaded)
+            propagation().follow_metadata(cell_attributes(symbol_places.cell_of(self.prefix)), name, is_overloaded)
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""
@@ -166,7 +167,7 @@ class StackVariant:
             NAMES[name] = hook or no_hook
             if level.wants(kind) and ignores_arguments(table):
                 hook = hook_without_arguments(table, level.number, level.key.context_type)
-                NAMES[symbols.without_arguments(name)] = hook
+                NAMES[variant_names.without_arguments(name)] = hook
 
     def _bind_calls(self) -> None:
         """Provide what call sites load for calls alone, and reset the guards."""
@@ -178,7 +179,7 @@ class StackVariant:
         self.guards.forget()
         self.guards.allow_tests(not calls.plan.takes_everything)
         if self.tagging:
-            cell = cell_attributes(symbols.cell_of(self.prefix))
+            cell = cell_attributes(symbol_places.cell_of(self.prefix))
             NAMES[names.plain], NAMES[names.claim] = self.guards.make_plain(calls, cell)
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_classes] = calls.plan.classes
@@ -315,7 +316,7 @@ class StackVariant:
 
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind attributes of the cell that code reads, before it runs: guards, and forms of hooks for call sites."""
-        bound = cell_attributes(symbols.cell_of(self.names.prefix))
+        bound = cell_attributes(symbol_places.cell_of(self.names.prefix))
         for attribute in self.guards.provide(names):
             if attribute not in bound:
                 name = self.names.of(attribute)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from cassette_import.rewriting import temporaries
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 
 def needs_contexts(shape: Shape) -> bool:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 
 class Surroundings(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.branch_frames import assigned_contexts, handled, with_contexts, with_handler
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
@@ -248,7 +248,7 @@ class _Rewriter:
     def _may_be_inlined(self) -> bool:
         """Whether hooks may be called in the body itself where it runs without a suspension."""
         return not any(
-            shape.passes or symbols.is_wildcard(shape.prefix) or (shape.guarded and self.entry.root is None)
+            shape.passes or variant_names.is_wildcard(shape.prefix) or (shape.guarded and self.entry.root is None)
             for shape in self.shapes
         )
 

@@ -54,7 +54,7 @@ class Shape(Record):
     Parameters
     ----------
     prefix:
-        The prefix of the variant's names (`symbols.VariantNames`).
+        The prefix of the variant's names (`VariantNames`).
     contexts:
         One entry per context.
     everything:

@@ -1,6 +1,6 @@
 """Live code: compiled code whose placeholders are replaced by the objects that they stand for, and the way back.
 
-The compiler and the disk cache know code with placeholders (`rewriting.symbols.placeholder`), which can be serialised.
+The compiler and the disk cache know code with placeholders (`rewriting.symbol_places`), which can be serialised.
 Code that may run has the objects themselves among its constants (`runtime.names`).
 
 Knows code objects and symbols. Must not know units, files, or what the objects do.
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.code_copies import changed_copy
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places
 from cassette_import.runtime.names import OBJECTS, SYMBOLS
 
 Prefixes = tuple[str, ...]
@@ -62,19 +62,19 @@ def stored_for(code: CodeType, old: Prefixes, new: Prefixes) -> CodeType:
     return code if old == new else _put(code, places_in(code), lambda symbol: _placeholder(meaning(symbol)), {})
 
 
-_placeholder: Final = symbols.placeholder
+_placeholder: Final = symbol_places.placeholder
 
 
 def _renamed(old: Prefixes, new: Prefixes) -> Callable[[str], str]:
     """What symbols become in code that serves other variants."""
     pairs = list(zip(old, new, strict=True))
-    renamed = dict([*pairs, *((symbols.cell_of(one), symbols.cell_of(other)) for one, other in pairs)])
+    renamed = dict([*pairs, *((symbol_places.cell_of(one), symbol_places.cell_of(other)) for one, other in pairs)])
     return lambda symbol: renamed.get(symbol, symbol)
 
 
 def places_in(code: CodeType) -> Places:
     """The places of the placeholders in code that can be serialised."""
-    return _places(code, lambda const: symbols.symbol_in(const) if type(const) is tuple else None, {})
+    return _places(code, lambda const: symbol_places.symbol_in(const) if type(const) is tuple else None, {})
 
 
 def _places(
@@ -126,8 +126,8 @@ def _with_parts(
 
 def names_of(code: CodeType, prefix: str) -> tuple[str, ...]:
     """The attributes of a variant's cell that must be bound before code runs, and the code objects in it."""
-    symbol = symbols.cell_of(prefix)
-    cells = symbols.placeholder(symbol), OBJECTS.get(symbol)
+    symbol = symbol_places.cell_of(prefix)
+    cells = symbol_places.placeholder(symbol), OBJECTS.get(symbol)
     found: set[str] = set()
     work, seen = [code], {id(code)}
     while work:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
@@ -25,13 +25,13 @@ class WildcardVariant:
     """Acts as a variant that intercepts some kinds of events. No activation has it."""
 
     def __init__(self, events: Events, tagging: bool) -> None:
-        prefix = symbols.wildcard_prefix(events, tagging)
+        prefix = variant_names.wildcard_prefix(events, tagging)
         self.name = ""
         self.shape = Shape(
             prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events, tagging=tagging
         )
         self.instrumented_at: dict[frozenset[str], int] = {}
-        make_cell(symbols.cell_of(prefix))
+        make_cell(symbol_places.cell_of(prefix))
         self.guards = Guards(prefix)
         self.family = Family()
         self.is_superseded = False

@@ -9,10 +9,10 @@ import re
 import pytest
 
 import cassette_import
-from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting import symbol_places, symbols, temporaries, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.guard_keys import Guard, GuardKind, file_digest
-from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.rewriting.variant_names import VariantNames
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.names import cell_attributes, make_cell
 
@@ -23,7 +23,7 @@ GUARDS = [
     Guard(kind, keywords, anywhere, file_digest("a.py"), path)
     for kind, keywords, anywhere, path in itertools.product(GuardKind, (False, True), (False, True), PATHS)
 ]
-SPELLED_HERE = {"symbols.py", "temporaries.py"}
+SPELLED_HERE = {"symbols.py", "variant_names.py", "symbol_places.py", "temporaries.py"}
 NO_NAMES = {"@decorator", "@hidden"}
 """Strings that look like names: syntax in the table of primitives, and a decorator in source text."""
 
@@ -33,23 +33,23 @@ def test_a_guard_is_parsed_from_its_key():
 
 
 def attribute_of(name):
-    cell, attribute = symbols.place_of(name)
-    assert cell == symbols.cell_of(NAMES.prefix)
+    cell, attribute = symbol_places.place_of(name)
+    assert cell == symbol_places.cell_of(NAMES.prefix)
     return attribute
 
 
 @pytest.mark.parametrize("tagging", [False, True])
 def test_a_name_of_a_wildcard_variant_is_in_its_cell(tagging):
-    prefix = symbols.wildcard_prefix(Events.ALL, tagging)
+    prefix = variant_names.wildcard_prefix(Events.ALL, tagging)
     pick = VariantNames(prefix).pick(Events.CALLS)
-    assert symbols.place_of(pick) == (symbols.cell_of(prefix), attribute_of(NAMES.pick(Events.CALLS)))
+    assert symbol_places.place_of(pick) == (symbol_places.cell_of(prefix), attribute_of(NAMES.pick(Events.CALLS)))
 
 
 def test_attributes_of_guards_are_provided_by_their_kind():
-    make_cell(symbols.cell_of(NAMES.prefix))
+    make_cell(symbol_places.cell_of(NAMES.prefix))
     keys = [attribute_of(NAMES.guard(guard)) for guard in GUARDS]
     assert Guards(NAMES.prefix).provide(keys) == []
-    held = cell_attributes(symbols.cell_of(NAMES.prefix))
+    held = cell_attributes(symbol_places.cell_of(NAMES.prefix))
     of_types = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER)
     assert [held[key] for key in keys] == [() if guard.kind in of_types else None for guard in GUARDS]
 
@@ -61,9 +61,9 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
     for kind in Events:
         hook = NAMES.hook("pre", 0, kind)
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
-        names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
+        names += [hook, variant_names.with_arity(hook, 2), variant_names.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    make_cell(symbols.cell_of(NAMES.prefix))
+    make_cell(symbol_places.cell_of(NAMES.prefix))
     attributes = [attribute_of(name) for name in names]
     assert Guards(NAMES.prefix).provide(attributes) == attributes
     assert [Guard.parse(attribute) for attribute in attributes] == [None] * len(attributes)
@@ -72,10 +72,10 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
 
 def test_a_hook_with_an_arity_is_parsed():
     hook = NAMES.hook("post", 3, Events.CALLS)
-    assert NAMES.hook_with_arity(symbols.with_arity(hook, 12)) == (hook, 12)
+    assert NAMES.hook_with_arity(variant_names.with_arity(hook, 12)) == (hook, 12)
     assert NAMES.hook_with_arity(hook) is None
-    assert NAMES.hook_with_arity(symbols.without_arguments(hook)) is None
-    assert VariantNames("@77").hook_with_arity(symbols.with_arity(hook, 12)) is None
+    assert NAMES.hook_with_arity(variant_names.without_arguments(hook)) is None
+    assert VariantNames("@77").hook_with_arity(variant_names.with_arity(hook, 12)) is None
 
 
 FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXISTS]
@@ -83,28 +83,28 @@ FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXI
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_a_flag_is_in_the_cell_of_the_flags(name):
-    assert symbols.place_of(name) == (symbols.FLAGS, name)
+    assert symbol_places.place_of(name) == (symbol_places.FLAGS, name)
 
 
 def test_the_names_of_watched_attributes_have_a_cell_of_their_own():
     names = [symbols.ATTRIBUTES_WATCHED, symbols.attribute_watched("path")]
-    assert [symbols.place_of(name) for name in names] == [(symbols.WATCHES, name) for name in names]
+    assert [symbol_places.place_of(name) for name in names] == [(symbol_places.WATCHES, name) for name in names]
 
 
 @pytest.mark.parametrize("prefix", ["@7", "@12", "@any31"])
 def test_what_belongs_to_a_variant_is_in_its_cell_and_its_family_is_a_constant(prefix):
-    assert symbols.place_of(VariantNames(prefix).learn) == (symbols.cell_of(prefix), "learn")
-    assert symbols.place_of(prefix) is None
+    assert symbol_places.place_of(VariantNames(prefix).learn) == (symbol_places.cell_of(prefix), "learn")
+    assert symbol_places.place_of(prefix) is None
 
 
 @pytest.mark.parametrize("name", [symbols.AND, symbols.TYPE, symbols.primitive("operator.add"), symbols.KEPT_BELOW])
 def test_what_never_changes_is_a_constant(name):
-    assert symbols.place_of(name) is None
+    assert symbol_places.place_of(name) is None
 
 
 def test_a_symbol_is_read_from_its_placeholder():
-    placeholder = symbols.placeholder(symbols.TYPE)
-    assert symbols.symbol_in(placeholder) == symbols.TYPE
+    placeholder = symbol_places.placeholder(symbols.TYPE)
+    assert symbol_places.symbol_in(placeholder) == symbols.TYPE
     assert marshal.loads(marshal.dumps(placeholder)) == placeholder
 
 
@@ -113,7 +113,7 @@ def test_a_symbol_is_read_from_its_placeholder():
     ["(('@type',),)", "x in {'@type'}", "x in ({'@type'},)", "for x in {'@type'}: pass", "({'@type'},)", "x = ()"],
 )
 def test_no_constant_of_a_program_is_a_placeholder(source):
-    assert not any(map(symbols.is_placeholder, compile(source, "<program>", "exec").co_consts))
+    assert not any(map(symbol_places.is_placeholder, compile(source, "<program>", "exec").co_consts))
 
 
 def test_only_temporaries_with_a_depth_are_numbered():

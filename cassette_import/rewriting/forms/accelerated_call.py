@@ -15,8 +15,8 @@ import ast
 
 from cassette_import.rewriting import temporaries
 from cassette_import.rewriting.forms.hooked_event import Variables, as_written, into_temporaries
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 
 def accelerated_call(

@@ -16,9 +16,10 @@ from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames, When
+from cassette_import.rewriting.symbols import When
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
 """Whether tracers are notified of the line again at the target of a jump, although the line did not change."""

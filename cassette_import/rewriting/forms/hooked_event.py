@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Final
 
 from cassette_import.interpreter.protocols import Protocol
-from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting import temporaries, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.pending_event import note
 from cassette_import.rewriting.shape import TAGGED, Shape
-from cassette_import.rewriting.symbols import VariantNames, When
+from cassette_import.rewriting.symbols import When
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 Read = Callable[[], ast.expr]
 """Returns a node that reads a temporary or a constant."""
@@ -59,9 +60,9 @@ class OperandsOfPrimitive:
         """The call of a hook."""
         at, given = self._at, [*leading, *self._of(alone)]
         if alone:
-            hook = symbols.without_arguments(hook)
+            hook = variant_names.without_arguments(hook)
         elif not self._has_splats:
-            hook = symbols.with_arity(hook, len(given))
+            hook = variant_names.with_arity(hook, len(given))
         return at.call(at.symbol(hook), given)
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:

@@ -34,11 +34,11 @@ from cassette_import.rewriting.forms.hooked_event import (
 from cassette_import.rewriting.forms.inlined_call import InlinedCall
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, Interest, Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
+from cassette_import.rewriting.variant_names import VariantNames
 
 
 class InlinedForm:

@@ -7,7 +7,7 @@ A test before the prehooks finds the kind of the callee, and keeps it in two tem
 - If ``@m0`` is true, the callee is a bound method. Hooks get its function and its receiver.
 - Otherwise, if ``@k0`` is true, the callee carries no receiver. Hooks get it as it is.
 - Otherwise, it is any other callee, such as a method of a C type. A helper splits it, and calls the hook
-  (`symbols.splitting`).
+  (`variant_names.splitting`).
 
 The call itself, which no other frame may make, is there once. Knows kinds of callees; must not know which hooks there
 are.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import ast
 
-from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.argument_free import JUMPS_ARE_LINES
@@ -119,9 +119,11 @@ class InlinedCall:
         """The call of a hook. `alone` says that the hook gets the function without its arguments."""
         at, callee = self._at, self._at.load(self._callee)
         if alone:
-            return at.call(at.symbol(symbols.without_arguments(hook)), [*leading, self._read_function()])
+            return at.call(at.symbol(variant_names.without_arguments(hook)), [*leading, self._read_function()])
         given = [*leading, callee]
-        chosen = at.either(at.load(self._kind), self._hook(hook, given), self._hook(symbols.splitting(hook), given))
+        chosen = at.either(
+            at.load(self._kind), self._hook(hook, given), self._hook(variant_names.splitting(hook), given)
+        )
         value: ast.expr = at.call(chosen, [*given, *self._positional], self._named)
         if self._is_function_awaited:
             value, self._is_function_awaited = at.let(self._function, value), False
@@ -160,7 +162,7 @@ class InlinedCall:
     def _hook(self, hook: str, first: list[ast.expr]) -> ast.expr:
         """A hook that is called with these arguments, and those of the call."""
         count = len(first) + len(self._positional)
-        return self._at.symbol(hook if self._named else symbols.with_arity(hook, count))
+        return self._at.symbol(hook if self._named else variant_names.with_arity(hook, count))
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
         """The note of the event."""

@@ -13,9 +13,9 @@ from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import BINARY, INPLACE
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.annotations import is_number
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 _CLAIMING: Final = frozenset(
     {"getattr", "operator.getitem", *BINARY.values(), *INPLACE.values()}

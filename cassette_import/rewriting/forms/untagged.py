@@ -31,7 +31,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.guarded import path_of
@@ -40,12 +40,12 @@ from cassette_import.rewriting.forms.untagged_calls import PlainCalls, is_plain_
 from cassette_import.rewriting.forms.untagged_steps import Value, claimed, is_temporary
 from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPLACE, UNARY
 from cassette_import.rewriting.shape import Interest, Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.expressions import attribute_load, is_own_callee, name_load
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import GLOBAL, LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.rewriting.variant_names import VariantNames
 
 _KINDS: Final = (Events.OPERATORS, Events.ATTRIBUTES, Events.ITERATION, Events.DISPLAYS, Events.NAMES)
 _SAME_WHILE_UNTAGGED: Final = {
@@ -60,7 +60,7 @@ def has_untagged_form(shape: Shape) -> bool:
     """Whether the events of a shape may be such steps: values may be tagged, and nothing else is done."""
     if not shape.tagging or shape.passes or shape.has_errorhooks or shape.primitives or shape.has_overloads:
         return False
-    if symbols.is_wildcard(shape.prefix):
+    if variant_names.is_wildcard(shape.prefix):
         return False
     hooked = Events.NONE
     for context in shape.contexts:

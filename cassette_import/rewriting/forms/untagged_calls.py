@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.guarded import is_class, is_of_module
 from cassette_import.rewriting.guard_keys import Guard, GuardKind
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.expressions import attribute_name
 from cassette_import.rewriting.trees.annotations import DEBUGGER, GLOBAL, RECEIVER, has
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.rewriting.variant_names import VariantNames
 
 Arguments = tuple[list[ast.expr], list[ast.keyword]]
 Claim = Callable[[At, str], ast.expr]

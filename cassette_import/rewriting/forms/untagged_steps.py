@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.variant_names import VariantNames
 
 Claim = Callable[[At, str], ast.expr]
 """Builds what a variable holds if the first value was tagged while its value was computed."""

@@ -12,7 +12,7 @@ from types import CodeType
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.code_copies import changed_copy
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places, symbols
 from cassette_import.rewriting.trees.code_matching import (
     match,
     nested_functions,
@@ -145,6 +145,6 @@ def graft(code: CodeType) -> CodeType:
 
 def _is_rewritten(code: CodeType) -> bool:
     return any(
-        _is_rewritten(const) if isinstance(const, CodeType) else symbols.is_placeholder(const)
+        _is_rewritten(const) if isinstance(const, CodeType) else symbol_places.is_placeholder(const)
         for const in code.co_consts
     )

@@ -16,7 +16,7 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Final
 
-from cassette_import.rewriting.symbols import is_failed
+from cassette_import.rewriting.variant_names import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 from cassette_import.runtime.module_imports import importer
 from cassette_import.runtime.names import SYMBOLS

@@ -1,7 +1,7 @@
 """Event runners: the functions that run the events of one kind for one variant.
 
 A runner puts together what the other files of the package make, and decides nothing at an event. Rewritten code loads
-its functions by the names that `rewriting.symbols.VariantNames` spells.
+its functions by the names that `rewriting.variant_names.VariantNames` spells.
 
 Knows event plans and the makers of these functions; must not know source or how code is made.
 """

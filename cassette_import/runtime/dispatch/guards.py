@@ -26,9 +26,9 @@ from typing import Any, ClassVar, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places
 from cassette_import.rewriting.guard_keys import GUARD_FLAGS, GuardKind, parts_of_guard
-from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.rewriting.variant_names import VariantNames
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.callee_stability import (
@@ -75,7 +75,7 @@ class Guards:
 
     def __init__(self, prefix: str) -> None:
         self._names = VariantNames(prefix)
-        self._held = cell_attributes(symbols.cell_of(prefix))
+        self._held = cell_attributes(symbol_places.cell_of(prefix))
         self._guards: dict[str, LearningGuard] = {}
         """The guards that have missed, by their keys (`guard_keys.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}

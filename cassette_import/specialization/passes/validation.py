@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.silenced_warnings import SILENCED
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbol_places, symbols
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Place
@@ -60,7 +60,7 @@ def check(made: Function, origin: Function, function: FunctionType) -> None:
 
 def _has_placeholder(value: object) -> bool:
     """Whether a constant is a placeholder, or contains one."""
-    return symbols.is_placeholder(value) or (isinstance(value, tuple) and any(map(_has_placeholder, value)))
+    return symbol_places.is_placeholder(value) or (isinstance(value, tuple) and any(map(_has_placeholder, value)))
 
 
 def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:

@@ -1,0 +1,185 @@
+"""The names of one variant: the one place that builds its symbols and takes them apart.
+
+They start with the prefix of the variant; those of its guards are among them (`Guard`). Knows how names are spelled;
+must not know what they hold.
+"""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from cassette_import.interpreter.records import Record
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.guard_keys import ANYWHERE, KEYWORDS, Guard
+from cassette_import.rewriting.symbols import When
+
+WILDCARD_PREFIX: Final = "@any"
+TAGGING_SUFFIX: Final = "t"
+_FAILED: Final = "failed"
+_SPLIT: Final = "split"
+_DOTS_OF_HOOK: Final = 2
+
+
+def variant_prefix(number: int) -> str:
+    """The prefix of all names of a variant: ``@7``."""
+    return f"@{number}"
+
+
+def wildcard_prefix(events: Events, tagging: bool) -> str:
+    """The prefix of the wildcard variant for these kinds of events, with or without tags."""
+    return f"{WILDCARD_PREFIX}{int(events)}{TAGGING_SUFFIX if tagging else ''}"
+
+
+def is_wildcard(prefix: str) -> bool:
+    """Whether a prefix is that of a wildcard variant, which no activation has."""
+    return prefix.startswith(WILDCARD_PREFIX)
+
+
+class SplittingHook(Record):
+    """What the name of a splitting hook says."""
+
+    name: str
+    """The name of the hook."""
+    when: When
+    arity: int | None
+    """How many arguments call sites pass; None if that is not said."""
+
+
+class VariantNames(Record):
+    """Builds and parses the names of one variant. The prefix itself is the name of its family."""
+
+    prefix: str
+
+    def of(self, attribute: str) -> str:
+        """The symbol of an attribute of the variant's cell."""
+        return f"{self.prefix}.{attribute}"
+
+    @property
+    def current(self) -> str:
+        """The variant itself. Another variant of the same family may replace it while a body is suspended."""
+        return f"{self.prefix}.current"
+
+    @property
+    def failed(self) -> str:
+        """Calls the errorhooks of an event that has raised."""
+        return f"{self.prefix}.{_FAILED}"
+
+    @property
+    def learn(self) -> str:
+        """Looks up a callee whose guard does not hold, and lets the guard learn it."""
+        return f"{self.prefix}.learn"
+
+    @property
+    def is_dispatched(self) -> str:
+        """Whether events have to be carried out: metadata exists, or an overload may take one."""
+        return f"{self.prefix}.full"
+
+    @property
+    def plain(self) -> str:
+        """Looks up a callee whose rules may apply although nothing is tagged; its guard learns that they do not."""
+        return f"{self.prefix}.plain"
+
+    @property
+    def claim(self) -> str:
+        """The result of a call under a guard that ran while the first value was tagged."""
+        return f"{self.prefix}.claim"
+
+    @property
+    def is_overloaded(self) -> str:
+        """Whether an overload may take a call."""
+        return f"{self.prefix}.overloaded"
+
+    @property
+    def target_names(self) -> str:
+        """The names of the builtins that are targets."""
+        return f"{self.prefix}.names"
+
+    @property
+    def target_classes(self) -> str:
+        """The identities of the classes that are targets, or that may get one as a callback."""
+        return f"{self.prefix}.classes"
+
+    def target_functions(self, with_keywords: bool) -> str:
+        """The functions that are targets, or that may get one as a callback."""
+        return f"{self.prefix}.functions{KEYWORDS if with_keywords else ''}"
+
+    def function_type(self, anywhere: bool) -> str:
+        """The type whose instances need no call of `learn` to know that they are no targets."""
+        return f"{self.prefix}.function{ANYWHERE if anywhere else ''}"
+
+    def hook(self, when: When, level: int, kind: Events) -> str:
+        """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""
+        return f"{self.prefix}.{when}{level}.{int(kind)}"
+
+    def argument_free_hook(self, when: When, level: int, kind: Events) -> str:
+        """The same hook for an event whose hooks are all argument-free: it returns the value that it gets."""
+        return f"{self.prefix}.free{when}{level}.{int(kind)}"
+
+    def hook_with_arity(self, name: str) -> tuple[str, int] | None:
+        """Parse a name that `with_arity` built: the name of the hook, and the number of its arguments."""
+        hook, _, count = name.rpartition(".")
+        if not count.isdigit() or hook.count(".") != _DOTS_OF_HOOK:
+            return None
+        return (hook, int(count)) if hook.startswith((f"{self.prefix}.pre", f"{self.prefix}.post")) else None
+
+    def splitting_hook(self, name: str) -> SplittingHook | None:
+        """Parse a name that `splitting` built, perhaps with an arity; None if it is another name."""
+        hook, _, last = name.rpartition(f".{_SPLIT}")
+        for when in get_args(When):
+            if hook.startswith(f"{self.prefix}.{when}"):
+                return SplittingHook(hook, when, int(last[1:]) if last else None)
+        return None
+
+    @property
+    def enter(self) -> str:
+        """The prehook of calls that is in C."""
+        return f"{self.prefix}.enter"
+
+    @property
+    def leave(self) -> str:
+        """The posthook of calls that is in C."""
+        return f"{self.prefix}.leave"
+
+    def event(self, kind: Events) -> str:
+        """Runs a whole event."""
+        return f"{self.prefix}.event.{int(kind)}"
+
+    def overload(self, kind: Events) -> str:
+        """Returns the overload of a function, or the function."""
+        return f"{self.prefix}.over.{int(kind)}"
+
+    def is_overloaded_at(self, kind: Events) -> str:
+        """Whether an overload may take an event of a kind, where values may be tagged."""
+        return f"{self.prefix}.overloaded.{int(kind)}"
+
+    def pick(self, kind: Events) -> str:
+        """Returns the callee of an event, or a proxy of it."""
+        return f"{self.prefix}.pick.{int(kind)}"
+
+    def pick_callee(self, with_keywords: bool) -> str:
+        """The same for a call, which may have keyword arguments or splats."""
+        return f"{self.prefix}.pick{KEYWORDS if with_keywords else ''}.{int(Events.CALLS)}"
+
+    def guard(self, guard: Guard) -> str:
+        """The name of a guard."""
+        return f"{self.prefix}.{guard.key}"
+
+
+def with_arity(hook: str, count: int) -> str:
+    """A hook for call sites that pass it so many arguments: ``@7.pre0.1.2``."""
+    return f"{hook}.{count}"
+
+
+def without_arguments(hook: str) -> str:
+    """A hook for call sites that pass it no arguments of the event."""
+    return f"{hook}.alone"
+
+
+def splitting(hook: str) -> str:
+    """A hook for call sites that pass it the callee. It gets the function of it, and the arguments that it carries."""
+    return f"{hook}.{_SPLIT}"
+
+
+def is_failed(attribute: str) -> bool:
+    """Whether an attribute of a variant's cell is its `VariantNames.failed`."""
+    return attribute == _FAILED
