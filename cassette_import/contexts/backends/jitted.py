@@ -230,6 +230,7 @@ class Jitted:
             If the elements of an array have another type than the example.
 
         >>> import numpy as np
+        >>> from cassette_import.contexts.backends import jit
         >>> jit(lambda x, y: (x * y, x > y), 2.0, 3.0, backend="python").map(np.array([1.0, 5.0]), 3.0)
         (array([ 3., 15.]), array([False,  True]))
         """
