@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from cassette_import.contexts.autodiff import derivative
@@ -116,5 +118,8 @@ def test_an_enclosure_of_a_vectorized_function_says_how_to_write_it():
 
 def test_functions_that_cannot_be_told_apart_are_an_error_that_says_so():
     alike = [lambda x: 1, lambda x: 2]
+    if sys.version_info < (3, 12):  # the code of a constant has a position there
+        assert [vectorize(f)(NUMBERS)[0] for f in alike] == [1, 2]
+        return
     with pytest.raises(NotOverdubbable, match=r"its source is not found.*give each a line of its own"):
         vectorize(alike[0])(NUMBERS)
