@@ -231,7 +231,7 @@ class CodeIndex:
         return source.available and code_flags.is_function(function.__code__) and function.__code__ not in DERIVED
 
     def reason_left_alone(self, function: FunctionType) -> str | None:
-        """Why the function is left alone; None if it is not, or if nobody has tried to overdub it."""
+        """Why the function is left alone; None if it is not, or was not overdubbed yet."""
         unit = self.find_unit(function.__code__)
         return None if unit is None else unit.reason
 

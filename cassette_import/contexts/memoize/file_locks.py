@@ -1,6 +1,6 @@
 """Locks between processes and threads, one for each key: the one that computes a result holds its lock.
 
-The kernel releases a lock when its process ends, however it ends: nobody waits for a process that was killed. Knows
+The kernel releases a lock when its process ends, however it ends: no process waits for one that was killed. Knows
 files; must not know keys or results.
 """
 
@@ -38,7 +38,7 @@ class HeldLock:
             return
         try:
             os.unlink(self._locks.path(self._name))  # who opened the file before that finds out, and opens a new one
-        except OSError:  # somebody has removed the folder
+        except OSError:  # another process has removed the folder
             pass
         fcntl.flock(self._file, fcntl.LOCK_UN)  # a forked process may have the file open
         _FILES.discard(self._file)

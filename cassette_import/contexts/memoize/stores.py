@@ -32,7 +32,7 @@ class ResultLock(Protocol):
 
 
 class LockError(CassetteError):
-    """The lock of a result could not be taken, so nobody can say whether another process computes the result."""
+    """The lock of a result could not be taken, so another process may be computing the result."""
 
 
 class Store(Protocol):

@@ -143,7 +143,7 @@ def in_one_line(error: BaseException) -> str:
 def _current_folder() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:  # somebody has removed it
+    except FileNotFoundError:  # another process has removed it
         return ""
 
 
