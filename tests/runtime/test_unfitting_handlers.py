@@ -67,3 +67,17 @@ def test_a_handler_that_fits_no_call_is_reported_with_what_it_takes_and_what_cal
 )  # fmt: skip
 def test_nothing_is_reported_of_other_handlers(tmp_path, parts):
     assert warnings_of(tmp_path, **parts) == []
+
+
+def test_nothing_is_reported_of_handlers_of_ready_made_contexts(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from cassette_import.contexts.graph import graph\n"
+        "def calculate(x):\n"
+        "    items = [1, x, 3]\n"
+        "    items.pop()\n"
+        "    return items[1] * 2\n"
+        "graph(calculate, 2.0)\n"
+    )
+    run = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    assert run.stderr == ""

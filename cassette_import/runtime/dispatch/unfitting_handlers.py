@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning
 
+_PACKAGE: Final = __name__.partition(".")[0]
 _process: Final = os.getpid()
 _misses: Final[dict[int, tuple[Any, dict[tuple[int, tuple[str, ...]], None]]]] = {}
 """The handlers that did not match a call: each with the numbers of arguments and the keywords of such calls."""
@@ -25,8 +26,18 @@ def note_miss(handlers: list[Any], count: int, keywords: Any) -> None:
     if not _misses:
         atexit.register(issue_at_end, take_unfitting, _process)
     for handler in handlers:
-        if handler.targets and not handler.is_applied and not handler.fits(count, keywords):
+        if (
+            handler.targets
+            and not handler.is_applied
+            and not _is_ready_made(handler)
+            and not handler.fits(count, keywords)
+        ):
             _misses.setdefault(id(handler), (handler, {}))[1][count, tuple(keywords)] = None
+
+
+def _is_ready_made(handler: Any) -> bool:
+    """Whether a context of this package has the handler: some leave calls with other arguments alone on purpose."""
+    return str(getattr(handler.function, "__module__", None)).partition(".")[0] == _PACKAGE
 
 
 def take_unfitting() -> list[tuple[str, str, int]]:
