@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import re
 import subprocess
 import sys
 import tomllib
@@ -105,6 +106,13 @@ def test_every_ready_made_context_is_in_the_contract_of_independence():
             pytest.importorskip("flint")
         context_type = getattr(cassette_import.contexts, target.partition(":")[2])
         assert ancestors_and_self(context_type.__module__) & independent, name
+
+
+def test_no_folder_of_tests_hides_that_a_package_is_not_installed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = sum(project["optional-dependencies"].values(), project["dependencies"])
+    packages = {re.match(r"\w+", requirement).group() for requirement in required}
+    assert packages.isdisjoint(folder.name for folder in (ROOT / "tests").iterdir())
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():
