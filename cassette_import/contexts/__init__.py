@@ -90,9 +90,9 @@ _NEEDED: Final = {"Intervals": "flint"}
 
 def _public_names() -> list[str]:
     """What ``from cassette_import.contexts import *`` imports: not the contexts whose packages are not installed."""
-    from importlib.util import find_spec
+    from cassette_import.interpreter.installed_packages import is_installed
 
-    missing = {name for name, package in _NEEDED.items() if find_spec(package) is None}
+    missing = {name for name, package in _NEEDED.items() if not is_installed(package)}
     return ["READY_MADE", *sorted(_MODULES.keys() - missing)]
 
 

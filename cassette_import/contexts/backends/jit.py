@@ -13,6 +13,7 @@ from cassette_import.contexts.backends.jitted import BACKENDS, Jitted
 from cassette_import.contexts.graph import inline, residual
 from cassette_import.contexts.graph.tracing import is_unknown
 from cassette_import.errors import CassetteError
+from cassette_import.interpreter.installed_packages import is_installed
 
 __all__ = ["jit"]
 
@@ -65,6 +66,8 @@ def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted
 
 def _check_installed(backend: str) -> None:
     try:
+        if not is_installed(backend):
+            raise ModuleNotFoundError(f"there is no package {backend}", name=backend)
         importlib.import_module(backend)
     except ImportError as error:
         raise CassetteError(

@@ -18,7 +18,7 @@ from cassette_import.contexts.contract.bounds import ENTIRE, Bounds, Empty, abso
 try:
     from flint import arb
     from flint import ctx as _flint
-except ModuleNotFoundError as error:  # pragma: no cover - without the extra
+except ImportError as error:  # pragma: no cover - without the extra
     raise ModuleNotFoundError(
         "contract needs python-flint: install it, or this package with the extra `contract`", name="flint"
     ) from error

@@ -64,7 +64,7 @@ def inputs(f: Callable[[Any], Any], seeds: Iterable[Any], **options: Any) -> Sea
     """
     try:
         from hypothesis import strategies
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise ModuleNotFoundError("inputs() needs Hypothesis: pip install hypothesis", name="hypothesis") from error
     if "seconds" not in options and "executions" not in options:
         options["executions"] = _EXECUTIONS

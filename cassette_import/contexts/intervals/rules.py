@@ -21,7 +21,7 @@ from cassette_import.contexts.common.number_functions.table import NUMBERS, func
 try:
     from flint import arb
     from flint import ctx as _flint
-except ModuleNotFoundError as error:  # pragma: no cover - without the extra
+except ImportError as error:  # pragma: no cover - without the extra
     raise ModuleNotFoundError(
         "intervals need python-flint: install it, or this package with the extra `intervals`", name="flint"
     ) from error

@@ -127,11 +127,11 @@ class Folder(_ByDigest):
     def __init__(self, path: str) -> None:
         super().__init__()
         try:
-            import diskcache
-        except ModuleNotFoundError:
+            from diskcache import Cache
+        except ImportError:
             raise ValueError("folder= needs diskcache: install cassette_import[memoize]") from None
         try:
-            self._cache: Any = diskcache.Cache(path, eviction_policy="none")
+            self._cache: Any = Cache(path, eviction_policy="none")
         except Exception as error:  # from the file system, or from SQLite
             raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
         self._locks = FileLocks(os.path.join(path, "computing"))

@@ -5,7 +5,6 @@ Knows targets, options and reports; must not know how code is converted, nor how
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import pickle
@@ -30,6 +29,7 @@ from cassette_import.contexts.parallel.task_output import comparable, do_again
 from cassette_import.contexts.parallel.tasks import ParallelError, Site, Task
 from cassette_import.contexts.parallel.worker import Outcome, execute
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.installed_packages import is_installed
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE, INACTIVE
@@ -129,7 +129,7 @@ class Parallel(Regions, Context, events=Events.NONE):
 
     def inform(self, run: Mapping[str, object]) -> None:
         """Called before a program runs; raise ValueError if there is no dask.distributed."""
-        if importlib.util.find_spec("distributed") is None:
+        if not is_installed("distributed"):
             raise ValueError(NEEDS_DISTRIBUTED)
 
     def close(self) -> None:
