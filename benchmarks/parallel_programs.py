@@ -8,6 +8,7 @@ the workers. Needs the extra `distributed`, Pillow and psutil.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -62,12 +63,12 @@ def features(path):
     return {"lines": text.count("\\n"), "tokens": tokens, "calls": kinds["Call"], "loops": loops}
 """
 FILES_PROGRAM = """
-import os
 import pathlib
+import sys
 import file_features
 
 table = {}
-for path in sorted(pathlib.Path(os.__file__).parent.rglob("*.py")):
+for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.py")):
     if {"site-packages", "test", "tests", "lib2to3"} & set(path.parts):
         continue
     row = file_features.features(str(path))
@@ -89,11 +90,12 @@ def loss(rate, steps, seed):
 """
 SEARCH_PROGRAM = """
 import itertools
+import sys
 from fits import loss
 
 def search():
     losses = {}
-    for rate, steps in itertools.product((0.05, 0.1, 0.2, 0.5, 1.0), (4000, 8000)):
+    for rate, steps in itertools.product((0.05, 0.1, 0.2, 0.5, 1.0), map(int, sys.argv[1:])):
         losses[rate, steps] = [loss(rate, steps, seed) for seed in range(4)]
     return losses
 
@@ -103,7 +105,7 @@ for setting, values in found.items():
 print(min(found, key=lambda setting: sum(found[setting])))
 """
 NOTHING = "def nothing(number):\n    return number\n"
-NOTHING_PROGRAM = "import idle\nprint([idle.nothing(number) for number in range(2)])\n"
+NOTHING_PROGRAM = "import idle, sys\nprint([idle.nothing(number) for number in range(int(sys.argv[1]))])\n"
 
 
 class Program(NamedTuple):
@@ -114,16 +116,31 @@ class Program(NamedTuple):
     source: str
     target: str
     program: str
-    has_images: bool = False
+    arguments: tuple[str, ...] = ()
+    """What the program computes with; without them, a folder of images."""
+
+    @property
+    def context(self) -> str:
+        """The option `-c` with which it runs on two workers."""
+        return f"parallel:targets={self.module}:{self.target},workers=2"
+
+    def write(self, folder: Path) -> str:
+        """Write the program and its module; return the name of the program."""
+        (folder / f"{self.module}.py").write_text(self.source)
+        (folder / "program.py").write_text(self.program)
+        return "program.py"
 
 
-PROGRAMS = (
-    Program("nothing: two calls, so this is what starts workers", "idle", NOTHING, "nothing", NOTHING_PROGRAM),
-    Program("features of images, a loop", "image_features", IMAGES, "features", IMAGES_PROGRAM, has_images=True),
-    Program("features of images, a list", "image_features", IMAGES, "features", IMAGES_PROGRAM_OF_A_LIST, True),
-    Program("features of Python files", "file_features", FILES, "features", FILES_PROGRAM),
-    Program("search for parameters", "fits", SEARCH, "loss", SEARCH_PROGRAM),
+IDLE = Program(
+    "nothing: two calls, so this is what starts workers", "idle", NOTHING, "nothing", NOTHING_PROGRAM, ("2",)
 )
+LOOP_OF_IMAGES = Program("features of images, a loop", "image_features", IMAGES, "features", IMAGES_PROGRAM)
+LIST_OF_IMAGES = Program("features of images, a list", "image_features", IMAGES, "features", IMAGES_PROGRAM_OF_A_LIST)
+FEATURES_OF_FILES = Program(
+    "features of Python files", "file_features", FILES, "features", FILES_PROGRAM, (str(Path(os.__file__).parent),)
+)
+SEARCH_FOR_PARAMETERS = Program("search for parameters", "fits", SEARCH, "loss", SEARCH_PROGRAM, ("4000", "8000"))
+PROGRAMS = (IDLE, LOOP_OF_IMAGES, LIST_OF_IMAGES, FEATURES_OF_FILES, SEARCH_FOR_PARAMETERS)
 
 
 class Run(NamedTuple):
@@ -180,13 +197,13 @@ def observed(command: list[str], folder: Path) -> Run:
     return Run(output, time.perf_counter() - start, threads)
 
 
-def make_images(folder: Path, count: int) -> None:
-    """A folder of photographs: large pictures of smooth shapes with noise, as JPEG."""
+def make_images(folder: Path, count: int, size: tuple[int, int] = (2000, 1500)) -> None:
+    """A folder of photographs: pictures of smooth shapes with noise, as JPEG."""
     from PIL import Image, ImageFilter
 
     for number in range(count):
         noise = Image.effect_noise((200, 150), 40.0 + number).filter(ImageFilter.GaussianBlur(3))
-        bands = [noise.rotate(90 * turn).resize((2000, 1500)) for turn in range(3)]
+        bands = [noise.rotate(90 * turn).resize(size) for turn in range(3)]
         Image.merge("RGB", bands).save(folder / f"{number:03}.jpg", quality=90)
 
 
@@ -205,11 +222,8 @@ def main(say: Callable[[str], None] = print) -> None:
         for one in PROGRAMS:
             if options.only not in one.name:
                 continue
-            (folder / f"{one.module}.py").write_text(one.source)
-            (folder / "program.py").write_text(one.program)
-            arguments = ["program.py", *(["images"] if one.has_images else [])]
-            context = f"parallel:targets={one.module}:{one.target},workers=2"
-            tasks = [sys.executable, "-m", "cassette_import", "run", "-c", context, *arguments]
+            arguments = [one.write(folder), *(one.arguments or ["images"])]
+            tasks = [sys.executable, "-m", "cassette_import", "run", "-c", one.context, *arguments]
             for _ in range(options.times):
                 plain = observed([sys.executable, *arguments], folder)
                 found = observed(tasks, folder)

@@ -29,7 +29,7 @@ def main(seconds):
 @pytest.fixture
 def cluster():
     """A scheduler and two workers, each a process of its own."""
-    from distributed import Client
+    from distributed import Client, Status
     from distributed.deploy.subprocess import SubprocessCluster
 
     options = {"worker_class": "distributed.Worker", "dashboard_address": ":0", "host": "127.0.0.1"}
@@ -40,7 +40,8 @@ def cluster():
     try:
         cluster.close(timeout=2)
     except Exception:  # its scheduler is gone
-        pass
+        cluster.status = Status.closed
+        cluster._loop_runner.stop()
 
 
 @pytest.fixture
@@ -49,10 +50,10 @@ def environment(folder):
 
 
 def test_a_scheduler_that_dies_during_a_run_loses_nothing(cluster, work, program):
-    from distributed import Client
+    from cassette_import.contexts.parallel.scheduler_client import SchedulerClient
 
     module = program(LOOP)
-    with Client(cluster.scheduler_address, set_as_default=False) as client:
+    with SchedulerClient(cluster.scheduler_address, set_as_default=False) as client:
         context = Parallel({work.slow, work.score}, client=client)
         killing = threading.Timer(0.5, cluster.scheduler.process.kill)
         killing.start()
@@ -89,6 +90,27 @@ def test_without_a_scheduler_at_the_address_the_calls_are_made_in_this_process(w
             {"n": 1},
         ]
     assert "2 in this process: there are no workers" in context.summary()
+
+
+def test_nothing_is_left_of_a_connection_that_failed():
+    import dask
+
+    threads = set(threading.enumerate())
+    cluster = parallel.cluster.Cluster(None, "tcp://127.0.0.1:9", None)
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert cluster.client() is None
+    assert not set(threading.enumerate()) - threads
+
+
+def test_nothing_is_left_of_a_connection_whose_scheduler_is_gone(cluster):
+    threads = set(threading.enumerate())
+    connection = parallel.cluster.Cluster(None, cluster.scheduler_address, 1)
+    client = connection.client()
+    cluster.scheduler.process.kill()
+    while client.status not in ("closed", "connecting"):
+        time.sleep(0.1)
+    connection.close()
+    assert not set(threading.enumerate()) - threads
 
 
 def test_a_scheduler_without_workers_is_not_waited_for_without_end(work, program, monkeypatch):

@@ -69,21 +69,21 @@ class Cluster:
     def _start(self) -> None:
         is_new = "distributed" not in sys.modules
         try:
-            from distributed import Client  # a folder of the program may have the name too
+            from cassette_import.contexts.parallel.scheduler_client import SchedulerClient
         except ImportError as error:
             raise ImportError(NEEDS_DISTRIBUTED) from error
         if is_new:
             _keep_from_handlers_of_the_program()
         try:
             if self._scheduler is not None:
-                client = Client(self._scheduler, set_as_default=False)
+                client = SchedulerClient(self._scheduler, set_as_default=False)
                 self._close = [client.close]
                 _wait_for_workers(client, self._workers or 1)
                 self._client = client
             else:
                 cluster = local_processes(self._workers or os.cpu_count() or 1)
                 self._close = [cluster.close]
-                self._client = Client(cluster, set_as_default=False)
+                self._client = SchedulerClient(cluster, set_as_default=False)
                 self._close.insert(0, self._client.close)
         except Exception as error:
             self.problem = f"there are no workers: {type(error).__name__}: {error}"
