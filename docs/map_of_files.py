@@ -12,8 +12,8 @@ from pathlib import Path
 DOCUMENTS = Path(__file__).resolve().parent
 PACKAGE = DOCUMENTS.parent / "cassette_import"
 FLOORS = [
-    *("frontends", "contexts", "passes", "activation", "importing", "specialization", "runtime", "rewriting"),
-    *("interpreter", "errors.py"),
+    *("__main__.py", "distributed", "frontends", "contexts", "passes", "__init__.py", "activation", "importing"),
+    *("specialization", "runtime", "rewriting", "interpreter", "errors.py"),
 ]
 HEAD = """# Map of the files
 

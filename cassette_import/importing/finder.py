@@ -99,7 +99,7 @@ class Finder:
         """Overdub the functions of a module that is about to be executed or was executed earlier."""
         try:
             registry.add_module(decision.name, decision.origin)
-        except Exception as error:  # importing never fails because of cassette_import (S5)
+        except Exception as error:  # importing never fails because of cassette_import (checklist S5)
             self._warn(decision._replace(action="left alone", reason=_describe(error)))
         else:
             self.decisions[decision.name] = decision
@@ -136,7 +136,7 @@ class Finder:
                 cached = registry.cached_module_code(name, filename)
             except (
                 Exception
-            ) as error:  # a defect of cassette_import: the module is compiled as if it were not cached (S5)
+            ) as error:  # a defect of cassette_import: the module is compiled as if it were not cached (checklist S5)
                 self._warn(decision._replace(reason=f"its cached code is not used: {_describe(error)}"))
             else:
                 if cached is not None:
@@ -155,7 +155,7 @@ class Finder:
             return plain
         try:
             code = registry.module_code(name, filename, source, with_settled_sets(code))
-        except Exception as error:  # a defect of cassette_import: the module does not run yet (S5)
+        except Exception as error:  # a defect of cassette_import: the module does not run yet (checklist S5)
             self._warn(decision._replace(reason=f"its module level is left alone: {_describe(error)}"))
         return lambda fullname: code if fullname == name else plain(fullname)
 
@@ -226,14 +226,14 @@ class _OneEventLoader(TemporaryLoader):
 def _executes_its_code(loader: Any) -> bool:
     """Whether a loader leaves execution to importlib, which executes the result of its `get_code`.
 
-    pytest's hook does not, and is not wrapped: pytest looks it up as `__loader__` again (P1).
+    pytest's hook does not, and is not wrapped: pytest looks it up as `__loader__` again (checklist P1).
     """
     standard = getattr(type(loader), "exec_module", None) is SourceFileLoader.exec_module
     return standard and hasattr(loader, "get_code") and hasattr(loader, "get_data")
 
 
 def _compiled(source: bytes, filename: str) -> CodeType | None:
-    with SILENCED:  # the loader has issued them when it compiled (S6)
+    with SILENCED:  # the loader has issued them when it compiled (checklist S6)
         return compile(source, filename, "exec", dont_inherit=True)
 
 

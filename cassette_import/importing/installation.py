@@ -315,7 +315,7 @@ def _add(decision: Decision) -> bool:
 
 
 def _place_finder() -> None:
-    """Put the finder in front of all others, which would find modules without it (P1), or remove it."""
+    """Put the finder in front of all others, which would find modules without it (checklist P1), or remove it."""
     entries = sys.meta_path
     if finder.selections and (not entries or entries[0] is not finder):
         entries.insert(0, finder)  # before it is removed elsewhere: there is no moment without the finder (V11)

@@ -1,4 +1,4 @@
-"""A fresh stack for work that recurses: a program that is itself deep in recursion must not notice it (S7).
+"""A fresh stack for work that recurses: a program that is itself deep in recursion must not notice it.
 
 Knows threads and recursion; must not know what the work is.
 """

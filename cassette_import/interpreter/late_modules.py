@@ -63,7 +63,7 @@ def _execute(module: LateModule) -> None:
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module without the notice of tools that observe the program, which may be deep in recursion (S7)."""
+    """Import a module without the notice of tools that observe the program, which may be deep in recursion."""
     with own_work():  # before anything that causes an audit event
         resume_observers = pause_observers()
         sys.meta_path.insert(0, _OwnModules)

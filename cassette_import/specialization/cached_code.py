@@ -98,7 +98,7 @@ class CachedModule(Record):
         plain = tuple(map(with_settled_sets, plain))
         filename = self.code.co_filename
         for code in plain:
-            if code.co_filename != filename:  # the folders have been moved since (C5)
+            if code.co_filename != filename:  # the folders have been moved since (checklist C5)
                 _fix_co_filename(code, filename)
         return zip(functions_in(self.code), plain, strict=True)
 

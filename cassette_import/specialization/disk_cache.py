@@ -4,7 +4,7 @@ A file is a sequence of records, each with a value. `write` replaces a file; `ap
 nothing is lost with a process that is killed. A record that was cut off, and what follows it, is ignored.
 
 A cache is never necessary: if anything is wrong with a file or a disk, `read` returns nothing, `write` and `append`
-return 0, and nothing is raised (C4, C7). Writing a cache never imports anything (C8): all that is needed is
+return 0, and nothing is raised (checklist C4, C7). Writing a cache never imports anything (C8): all that is needed is
 imported at the top.
 
 Knows names, headers and the file system. Must not know what the values are.
@@ -61,7 +61,7 @@ def read(source_path: str, tag: str, digest: Digest) -> list[object]:
         What was done to the source: letters and digits.
     digest:
         Returns the hash of the present text of the file. It is called only if the file is not certainly the one for
-        which the values were written: the times and the size of a file prove that (C3).
+        which the values were written: the times and the size of a file prove that (checklist C3).
     """
     path = location(source_path, tag)
     if path is None:
@@ -96,7 +96,7 @@ def _end_of_record(data: memoryview, start: int) -> int | None:
     if len(header) < _HEADER or header[: len(_MAGIC) + _HASH] != _MAGIC + _fingerprint():
         return None
     end = start + _HEADER + int.from_bytes(header[-_HASH:], "little")
-    # The payload is hashed too: marshal may crash on data that it did not write (C4).
+    # The payload is hashed too: marshal may crash on data that it did not write (checklist C4).
     hashed = data[start + _HASHED : end]
     if end > len(data) or header[len(_MAGIC) + _HASH : _HASHED] != importlib.util.source_hash(hashed):
         return None
@@ -188,7 +188,7 @@ def location(source_path: str, tag: str) -> str | None:
     kind = f"{sys.flags.optimize or ''}{_MARK}{_version()}{tag}"
     try:
         return importlib.util.cache_from_source(source_path, optimization=kind)
-    except NotImplementedError:  # sys.implementation.cache_tag is None (C7)
+    except NotImplementedError:  # sys.implementation.cache_tag is None (checklist C7)
         return None
 
 
@@ -249,7 +249,7 @@ def _record(source_path: str, digest: bytes, stamp: bytes, value: object) -> byt
 
 
 def _write_atomically(path: str, data: bytes, mode: int) -> None:
-    """Write a file so that each reader finds the whole file or none (C6)."""
+    """Write a file so that each reader finds the whole file or none (checklist C6)."""
     # Processes of different machines and containers may share the folder, so ids alone are not unique.
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}-{os.urandom(4).hex()}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
@@ -266,7 +266,7 @@ def _write_atomically(path: str, data: bytes, mode: int) -> None:
 
 
 def _rename(value: object, old: str, new: str) -> None:
-    """Set the file name of code objects to the present one: the folders may have been moved since (C5)."""
+    """Set the file name of code objects to the present one: the folders may have been moved since (checklist C5)."""
     work = [value]
     while work:
         item = work.pop()
@@ -291,7 +291,7 @@ def _alphanumeric(text: str) -> str:
 
 @functools.cache
 def _fingerprint() -> bytes:
-    """The hash of cassette_import's own files: a checkout never reads files that an earlier state of it wrote (C2).
+    """The hash of cassette_import's own files: a checkout never reads files that an earlier state of it wrote.
 
     To read the files takes milliseconds, so the hash is cached in a file, which is valid for the times and sizes of the
     files.

@@ -240,7 +240,7 @@ class SourceFile:
         return index.find(code)
 
     def module(self, source: bytes | str) -> ast.Module:
-        """A fresh tree of the module, with the assertions that pytest has rewritten (P1)."""
+        """A fresh tree of the module, with the assertions that pytest has rewritten (checklist P1)."""
         tree = self.parse(source)
         if not self._has_rewritten_assertions():
             return tree
@@ -343,7 +343,7 @@ class SourceFile:
         return _names_passed(self, source)
 
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
-        """Compile a rewritten tree with the `__future__` features of the plain code (C16)."""
+        """Compile a rewritten tree with the `__future__` features of the plain code (checklist C16)."""
         with SILENCED:
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
             return with_settled_sets(code)

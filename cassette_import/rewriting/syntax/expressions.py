@@ -147,7 +147,7 @@ def attribute_name(node: ast.Attribute) -> str:
 
 
 def is_own_callee(function: ast.expr) -> bool:
-    """Whether a callee is reached from a name of cassette_import's, or of pytest's assertion rewriting (P1)."""
+    """Whether a callee is reached from a name of cassette_import's, or of pytest's assertion rewriting."""
     if isinstance(function, ast.Name) and symbols.is_pytest_value(function.id):
         return False  # a part of an assertion, such as `time.time` in `assert time.time() > 0`
     while not isinstance(function, ast.Name) and isinstance(function, ast.Attribute):

@@ -232,5 +232,5 @@ def debugged(node: ast.Call) -> ast.Call:
 
 
 def is_plain_super(node: ast.Call) -> bool:
-    """Whether a call is `super()`, whose class and instance the interpreter takes from the frame (R6)."""
+    """Whether a call is `super()`, whose class and instance the interpreter takes from the frame (checklist R6)."""
     return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords

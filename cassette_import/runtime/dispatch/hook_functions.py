@@ -69,7 +69,7 @@ def plain_code(function: FunctionType) -> CodeType:
 
 def positional_only(function: Callable[..., Any], count: int, *, stays_plain: bool = False) -> Callable[..., Any]:
     """A copy of a hook whose first `count` parameters are positional-only: a program may well call `g(f=1)` or
-    `g(self=1)` (R14).
+    `g(self=1)` (checklist R14).
 
     Bound methods, partial objects and objects with a `__call__` keep their kind, around a copy of their function.
 
