@@ -1,8 +1,11 @@
 """The import paths that the documentation names: each offers the objects of the module that defines them."""
 
+import ast
 import importlib
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +60,25 @@ def test_the_classes_of_ready_made_contexts_are_in_their_documented_modules():
     for name, target in cassette_import.contexts.READY_MADE.items():
         module, _, _ = target.partition(":")
         assert module == f"cassette_import.contexts.{name.replace('-', '_')}"
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGES = [
+    *sorted((PROJECT / "cassette_import" / "contexts").glob("*/__init__.py")),
+    PROJECT / "cassette_import" / "distributed" / "__init__.py",
+]
+
+
+def listed_in(file):
+    """The names in the `__all__` of a module, which may need packages that are not installed."""
+    for statement in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return ast.literal_eval(statement.value)
+    return []
+
+
+@pytest.mark.parametrize("file", PACKAGES, ids=lambda file: file.parent.name)
+def test_the_reference_has_what_the_package_of_a_context_offers(file):
+    text = (PROJECT / "docs" / "reference.md").read_text(encoding="utf-8")
+    documented = {name.rpartition(".")[2] for name in re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)}
+    assert {*listed_in(file)} - documented == set()
