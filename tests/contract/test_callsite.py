@@ -101,6 +101,11 @@ PROGRAM = """
         def inner(y):
             return math.sin(y)
         return inner(x)
+
+    def either(first, x):
+        if first:
+            return math.sin(x)
+        return math.cos(x)
 """
 
 
@@ -137,6 +142,13 @@ class BeforeOnly(Context):
 
 def sources(seen):
     return [site.source for _, site in seen]
+
+
+def test_a_place_may_be_asked_for_after_a_later_one_in_its_function(program):
+    where = BeforeOnly()
+    for first in (False, True):
+        overdub(where, program.either, first, 0.5)
+    assert sources(where.before) == ["math.cos(x)", "math.sin(x)"]
 
 
 def site_of(seen, function):

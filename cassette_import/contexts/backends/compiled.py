@@ -11,6 +11,7 @@ from typing import Any, Final
 from cassette_import.contexts.backends.helper_functions import HELPERS
 from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, Kernel
 from cassette_import.contexts.backends.points import Columns
+from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["Compiled"]
@@ -31,7 +32,13 @@ def _helpers() -> dict[str, Any]:
 
 
 class Compiled:
-    """The machine code of a kernel. `seconds` says how long the compiler has taken."""
+    """The machine code of a kernel. `seconds` says how long the compiler has taken.
+
+    Raises
+    ------
+    NotRepresentable
+        If numba cannot compile it.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         import numba
@@ -44,7 +51,10 @@ class Compiled:
         namespace.update(_helpers())
         namespace.update({name: numpy.array(values) for name, values in kernel.tables.items()})
         types = tuple(getattr(numba, _TYPES[node.type]) for node in kernel.inputs)
-        self._kernel = numba.njit(types, **_OPTIONS)(namespace[KERNEL])
+        try:
+            self._kernel = numba.njit(types, **_OPTIONS)(namespace[KERNEL])
+        except numba.core.errors.NumbaError as error:
+            raise NotRepresentable(f'numba cannot compile this program; use backend="python"\n{error}') from error
         namespace[KERNEL] = self._kernel
         self._loop_source: Any = namespace[LOOP]
         self._loop: Any = None

@@ -253,10 +253,13 @@ class FlowKernel(Kernel):
             self._line(indent, f"{name} = False")
         self._line(indent, "while True:")
         self._lines += body
-        for target, name in inner.items():
-            self._line(indent, f"if {name}:")
-            self._leave(target, indent + 1)
-        return _meet(self._exits[item.key])
+        ends = self._exits[item.key]
+        for place, (target, name) in enumerate(inner.items(), 1):
+            is_sure = not ends and place == len(inner)  # numba refuses variables that a way could reach without a value
+            if not is_sure:
+                self._line(indent, f"if {name}:")
+            self._leave(target, indent if is_sure else indent + 1)
+        return _meet(ends)
 
     def _jump(self, item: Jump, indent: int, known: _Known) -> None:
         if item.again:

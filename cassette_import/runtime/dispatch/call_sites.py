@@ -11,10 +11,11 @@ from __future__ import annotations
 import dis
 import linecache
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Final
+from typing import Final, TypeAlias
 
 from cassette_import.rewriting.variant_names import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
@@ -22,6 +23,7 @@ from cassette_import.runtime.module_imports import importer
 from cassette_import.runtime.names import SYMBOLS
 
 _PACKAGE: Final = __name__.partition(".")[0]
+_Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,9 @@ def _site(frame: FrameType) -> CallSite:
 
 def _make_site(frame: FrameType, instruction: int) -> CallSite:
     code = frame.f_code
-    positions: tuple[int | None, ...] = (None, None, None, None)
-    if instruction >= 0:  # a list of all positions takes ten times as long, and rewritten code has many
-        positions = next(islice(code.co_positions(), instruction // 2, None))
+    positions: _Position = (None, None, None, None)
+    if instruction >= 0:
+        positions = _position(code, instruction // 2)
     line, end_line, column, end_column = positions
     line = line or frame.f_lineno or code.co_firstlineno
     end_line = end_line or line
@@ -151,6 +153,24 @@ def _make_site(frame: FrameType, instruction: int) -> CallSite:
         code.co_qualname,
         frame.f_globals.get("__name__", ""),
     )
+
+
+_readers: Final[dict[int, tuple[CodeType, Iterator[_Position], int]]] = {}
+"""For code objects: their positions from some instruction on, and its number.
+
+Rewritten code has many instructions, and its sites are mostly asked for in their order. A list of all positions would
+take ten times as long to make.
+"""
+
+
+def _position(code: CodeType, number: int) -> _Position:
+    """The position of an instruction."""
+    _, positions, place = _readers.pop(id(code), (code, code.co_positions(), 0))  # no other thread reads them now
+    if number < place:
+        positions, place = code.co_positions(), 0
+    found = next(islice(positions, number - place, None))
+    _readers[id(code)] = code, positions, number + 1
+    return found
 
 
 def _characters(filename: str, line: int, offset: int | None) -> int | None:

@@ -20,6 +20,22 @@ ODD = [0.0, -0.0, 1.0, -3.75, 1e300, 5e-324, math.inf, -math.inf, math.nan, -7.3
 ODD_INTEGERS = [0, 1, -7, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 2**70]
 
 
+def always_left_from_within(x, y):
+    """On the way with the first loop, nothing comes to its end."""
+    total = y
+    if x > y:
+        for k in range(20):
+            if x + k > 5.0:
+                return x, total, -1.0
+        total = 1.0
+    rounds = 0.0
+    while rounds < 3.0:
+        rounds += 1.0
+        if y > 100.0:
+            return y, total, rounds
+    return x, total, rounds
+
+
 class Gas:
     def __init__(self, a, b):
         self.a, self.b = a, b
@@ -155,6 +171,29 @@ def test_map_compiles_again_once_python_takes_as_long_as_the_compiler(backend):
     compiled._seconds_in_python = math.inf
     assert compiled.map(xs).tolist() == list(map(f, xs.tolist()))
     assert (compiled.paths, compiled.in_python) == (2, rare)
+
+
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_a_loop_that_every_recorded_way_leaves_by_a_return_is_compiled(backend):
+    xs, ys = np.array([3.0, 1.0, 7.0, 2.0]), np.array([2.0, 2.0, 2.0, 101.0])
+    found = jit(always_left_from_within, 3.0, 2.0, backend=compiler(backend)).map(xs, ys)
+    rows = zip(*(column.tolist() for column in found), strict=True)
+    assert list(rows) == [always_left_from_within(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
+
+
+def test_what_numba_cannot_compile_is_one_clear_error(monkeypatch):
+    numba = pytest.importorskip("numba", reason="numba is not installed")
+    compiled = jit(lambda x: x * 2.0, 1.0)
+
+    def njit(*arguments, **options):
+        def fails(f):
+            raise numba.core.errors.UnsupportedError("no")
+
+        return fails
+
+    monkeypatch.setattr(numba, "njit", njit)
+    with pytest.raises(NotRepresentable, match='numba cannot compile this program; use backend="python"'):
+        compiled(1.0)
 
 
 def test_map_refuses_results_of_different_structure():
