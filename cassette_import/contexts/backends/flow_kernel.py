@@ -17,7 +17,7 @@ from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
 from cassette_import.contexts.graph.tracing import Trace
 
-__all__ = ["FlowKernel", "used_numbers"]
+__all__ = ["FlowKernel", "inner_blocks", "read_outside", "used_numbers"]
 
 _LETTERS: Final = {float: "f", int: "i", bool: "b"}
 _ZEROS: Final = {float: "0.0", int: "0", bool: "False"}
@@ -48,6 +48,37 @@ def _collect(block: Block, used: set[int], sources: dict[int, set[int]]) -> None
             sources.setdefault(item.target.number, set()).update(node.number for node in nodes_in(item.source))
         for inner in inner_blocks(item):
             _collect(inner, used, sources)
+
+
+def read_outside(flow: Flow) -> dict[int, Kind]:
+    """The operations that something reads outside of their block, with their kinds: no other way leads there."""
+    places: dict[int, tuple[Block, ...]] = {}
+    kinds: dict[int, Kind] = {}
+    found: set[int] = set()
+
+    def visit(block: Block, around: tuple[Block, ...]) -> None:
+        here = (*around, block)
+        for item in block.items:
+            reads(_nodes_read(item), here)
+            if isinstance(item, Node) and is_value(item.value):
+                places[item.number], kinds[item.number] = here, kind_of(item.value)
+            for inner in inner_blocks(item):
+                visit(inner, here)
+
+    def reads(nodes: Iterable[Node], here: tuple[Block, ...]) -> None:
+        found.update(one.number for one in nodes if places.get(one.number, here)[-1] not in here)
+
+    visit(flow.body, ())
+    reads(nodes_in(flow.result), (flow.body,))
+    return {number: kinds[number] for number in found}
+
+
+def _nodes_read(item: Item) -> Iterable[Node]:
+    if isinstance(item, Node):
+        return item.sources
+    if isinstance(item, (Branch, Check)):
+        return (item.node,)
+    return nodes_in(item.source) if isinstance(item, Assign) and item.source is not None else ()
 
 
 def join_kinds(flow: Flow) -> tuple[dict[int, Kind], dict[int, Kind]]:

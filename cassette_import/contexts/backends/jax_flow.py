@@ -11,7 +11,7 @@ from typing import Any
 from cassette_import.contexts.backends.array_operations import array_constants, array_name
 from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
-from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks
+from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks, read_outside
 from cassette_import.contexts.backends.helper_functions import ARRAY_HELPERS
 from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.jax_kernel import VANISHED
@@ -82,7 +82,8 @@ class _Interpreter:
         self._names = namespace()
         self._code: dict[str, Any] = {}
         self._used = kernel.used
-        self._kinds = kernel.join_kinds
+        self._read_outside = read_outside(kernel.flow)
+        self._kinds = {**kernel.join_kinds, **self._read_outside}
         self._unbound = kernel.unbound
 
     def run(self, *values: Any) -> Any:
@@ -178,6 +179,8 @@ class _Interpreter:
         work = list(items)
         while work:
             item = work.pop()
+            if isinstance(item, Node) and item.number in self._read_outside:
+                names.add(f"x{item.number}")
             if isinstance(item, Assign) and item.target.number in self._used:
                 number = item.target.number
                 if number in self._kinds:

@@ -130,6 +130,8 @@ class Kernel:
         self._return(paths[0], indent, known)
 
     def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
+        if not self.takes_arrays and isinstance(kind_of(node.value), ArrayKind):
+            raise refused(node, f"the result of {node.label} is an array, or a number, of NumPy")
         text, test = operation(node, known)
         table = table_of(node)
         if table is not None:

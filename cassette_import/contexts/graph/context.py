@@ -212,6 +212,20 @@ class TraceContext(LosesNothing, tagging=True):
         """A leaf is about to compare or to hash unknown values."""
         raise self.refuse(refusal(f"unknown values are compared or hashed by {leaf_name(f)}", "Compare with operators"))
 
+    def matched(self, value: Any, kind: str, constant: Any) -> None:
+        """A pattern of `match` is about to test an unknown value, or a part of one: the outcome is a guard."""
+        node, bare = self.node_of(value), plain(value)
+        if node is None:
+            if kind in ("value", "keys"):
+                self.compared(operator.eq)
+        elif kind == "type" or (kind == "identity" and type(bare) is not bool):
+            self.fix_type(node)
+        elif kind == "equal" and type(bare) in LITERALS:
+            found = self.operation(operator.eq, (value, constant), {}, bare == constant)
+            self.guard("truth", self.node_of(found), bare == constant)  # type: ignore[arg-type]
+        else:
+            self.decided(value)
+
     def tested(self, f: Any, value: Any) -> Any:
         """A leaf is about to test the truth of an unknown value: a guard."""
         node = self.node_of(value)

@@ -10,7 +10,7 @@ import ast
 from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.forms.captures import captures_of, comparisons_in, is_irrefutable
+from cassette_import.rewriting.forms.captures import captures_of, is_irrefutable, tests_in
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -122,14 +122,14 @@ IN_COMPREHENSION: Final = "comprehension"
 def match_statement(node: ast.Match, names: Names) -> ast.stmt:
     """The names that patterns capture get their metadata before the guard and the block of the case run."""
     captures = [captures_of(case.pattern) for case in node.cases]
-    compared = tuple(dict.fromkeys(way for case in node.cases for way in comparisons_in(case.pattern)))
+    tests = tuple(dict.fromkeys(test for case in node.cases for test in tests_in(case.pattern)))
     is_module_level = names.leaving is None and not (names.of_class or names.of_function)
-    if is_module_level or not (compared or any(captures)):
+    if is_module_level or not (tests or any(captures)):
         if not isinstance(node.subject, ast.Constant):
             node.subject = _called(node.subject, symbols.PLAIN)
         return node
     at = At(node.subject)
-    node.subject = at.call(at.symbol(symbols.SUBJECT), [node.subject, at.constant(compared)])
+    node.subject = at.call(at.symbol(symbols.SUBJECT), [node.subject, at.constant(tests)])
     for case, ways in zip(node.cases, captures, strict=True):
         at = At(case.pattern)
         read = {

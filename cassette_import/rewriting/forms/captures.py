@@ -1,4 +1,4 @@
-"""What the patterns of a `match` statement capture, and the ways from the subject to it.
+"""What the patterns of a `match` statement capture and test, and the ways from the subject to it.
 
 A way is a tuple of steps: `("index", 0)` is the first item, `("rest", 1, 2)` the items but for one at the start and two
 at the end, `("key", "a")` the value of a key, `("others", "a")` the values of all other keys, `("name", "x")` an
@@ -19,19 +19,24 @@ def captures_of(pattern: ast.pattern) -> Captures:
     """The names that a pattern binds, each with the ways to its value: the alternatives of `|` have one each."""
     found: Captures = {}
     _add(pattern, (), found)
-    found.pop(_COMPARED, None)
+    found.pop(_TESTED, None)
     return found
 
 
-_COMPARED: Final = "a value"
-"""In place of a name, for the parts that are compared."""
+_TESTED: Final = "a test"
+"""In place of a name, for the parts that are tested."""
+
+Test = tuple[Way, str, Any]
+"""The way to a part, and how it is tested: by a comparison that is `"equal"` to a constant, or with a `"value"` that has
+a name; by its `"identity"` with a constant; by its `"type"`; by items of a mapping whose `"keys"` have names."""
 
 
-def comparisons_in(pattern: ast.pattern) -> list[Way]:
-    """The ways to the parts that a pattern compares with numbers, or with values of names."""
+def tests_in(pattern: ast.pattern) -> list[Test]:
+    """What a pattern tests: more than one run of it does, which ends with the first test that fails."""
     found: Captures = {}
     _add(pattern, (), found)
-    return found.get(_COMPARED, [])
+    tests: list[Any] = found.get(_TESTED, [])
+    return tests
 
 
 def _add(pattern: ast.pattern | None, way: Way, found: Captures) -> None:
@@ -40,14 +45,25 @@ def _add(pattern: ast.pattern | None, way: Way, found: Captures) -> None:
         add(pattern, way, found)
 
 
+def _test(way: Way, found: Captures, kind: str, constant: Any = None) -> None:
+    tests: list[Any] = found.setdefault(_TESTED, [])
+    tests.append((way, kind, constant))
+
+
 def _bind(name: str | None, way: Way, found: Captures) -> None:
     if name is not None:
         found.setdefault(name, []).append(way)
 
 
 def _value(pattern: ast.MatchValue, way: Way, found: Captures) -> None:
-    if not (isinstance(pattern.value, ast.Constant) and isinstance(pattern.value.value, (str, bytes))):
-        _bind(_COMPARED, way, found)
+    if isinstance(pattern.value, ast.Attribute):
+        _test(way, found, "value")
+    else:
+        _test(way, found, "equal", ast.literal_eval(pattern.value))
+
+
+def _singleton(pattern: ast.MatchSingleton, way: Way, found: Captures) -> None:
+    _test(way, found, "identity", pattern.value)
 
 
 def _as(pattern: ast.MatchAs, way: Way, found: Captures) -> None:
@@ -61,6 +77,7 @@ def _or(pattern: ast.MatchOr, way: Way, found: Captures) -> None:
 
 
 def _sequence(pattern: ast.MatchSequence, way: Way, found: Captures) -> None:
+    _test(way, found, "type")
     parts, size = pattern.patterns, len(pattern.patterns)
     star = next((number for number, part in enumerate(parts) if isinstance(part, ast.MatchStar)), size)
     for number, part in enumerate(parts):
@@ -71,7 +88,10 @@ def _sequence(pattern: ast.MatchSequence, way: Way, found: Captures) -> None:
 
 
 def _mapping(pattern: ast.MatchMapping, way: Way, found: Captures) -> None:
+    _test(way, found, "type")
     keys = [key.value if isinstance(key, ast.Constant) else None for key in pattern.keys]
+    if None in keys:
+        _test(way, found, "keys")
     for key, part in zip(keys, pattern.patterns, strict=True):
         if key is not None:
             _add(part, (*way, ("key", key)), found)
@@ -79,6 +99,7 @@ def _mapping(pattern: ast.MatchMapping, way: Way, found: Captures) -> None:
 
 
 def _class(pattern: ast.MatchClass, way: Way, found: Captures) -> None:
+    _test(way, found, "type")
     for number, part in enumerate(pattern.patterns):
         _add(part, (*way, ("positional", number)), found)
     for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
@@ -88,6 +109,7 @@ def _class(pattern: ast.MatchClass, way: Way, found: Captures) -> None:
 _KINDS: Final[dict[type[ast.pattern], Callable[[Any, Way, Captures], None]]] = {
     ast.MatchAs: _as,
     ast.MatchValue: _value,
+    ast.MatchSingleton: _singleton,
     ast.MatchOr: _or,
     ast.MatchSequence: _sequence,
     ast.MatchMapping: _mapping,

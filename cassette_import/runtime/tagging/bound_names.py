@@ -6,7 +6,6 @@ known from before is kept by the frame of the program. Knows wrappers and the sh
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import AsyncGenerator, Callable
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
@@ -22,7 +21,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
-from cassette_import.runtime.tagging.leaf_call import note_comparison
+from cassette_import.runtime.tagging.leaf_call import note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.parcels import arrived
 from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_resumption
@@ -182,11 +181,11 @@ _MATCHES_ITSELF: Final = 1 << 22
 
 
 @hidden
-def subject(value: Any, compared: tuple[Any, ...]) -> Any:
-    """The plain subject of a `match` statement that captures values, or compares parts of the subject with values."""
+def subject(value: Any, tests: tuple[Any, ...]) -> Any:
+    """The plain subject of a `match` statement that captures values, or tests parts of the subject."""
     if FLAGS[METADATA_EXISTS]:
-        if compared:
-            _note_compared_parts(value, compared)
+        if tests:
+            _note_tests(value, tests)
         if len(_subjects) > _MOST:
             _subjects.clear()  # a frame that left its patterns by an exception leaves its entry
         _subjects[id(sys._getframe(1))] = value
@@ -194,11 +193,11 @@ def subject(value: Any, compared: tuple[Any, ...]) -> Any:
 
 
 @hidden
-def _note_compared_parts(value: Any, ways: tuple[Any, ...]) -> None:
+def _note_tests(value: Any, tests: tuple[Any, ...]) -> None:
     activation, store = ACTIVE.get(), active_store()
-    if store is not None and any(tag is not None and tag.compared is not None for tag in activation.tags):
-        for way in ways:
-            note_comparison(activation, operator.eq, part_of_subject(store, value, None, way))
+    if store is not None and any(tag is not None and (tag.matched or tag.compared) for tag in activation.tags):
+        for way, kind, constant in tests:
+            note_pattern(activation, part_of_subject(store, value, None, way), kind, constant)
 
 
 @hidden

@@ -5,6 +5,7 @@ Knows wrappers and the shadow store; must not know what leaves do.
 
 from __future__ import annotations
 
+import operator
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable
@@ -200,6 +201,28 @@ def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
                 tag.compared(activation.contexts[level], function)
             finally:
                 ACTIVE.reset(token)
+
+
+@hidden
+def note_pattern(activation: Activation, part: Any, kind: str, constant: Any) -> None:
+    """A pattern tests a part of its subject: a context type that has tagged it decides by its method `matched`.
+
+    For a type without this method, comparisons with numbers and with named values are comparisons.
+    """
+    is_comparison = kind == "value" or (kind == "equal" and not isinstance(constant, (str, bytes)))
+    for level, tag in enumerate(activation.tags):
+        if tag is None or not (tag.matched or (is_comparison and tag.compared)):
+            continue
+        if not _compares_metadata(activation, tag, (part,)):
+            continue
+        token = ACTIVE.set(hook_activation(activation, level))
+        try:
+            if tag.matched is not None:
+                tag.matched(activation.contexts[level], part, kind, constant)
+            elif tag.compared is not None:
+                tag.compared(activation.contexts[level], operator.eq)
+        finally:
+            ACTIVE.reset(token)
 
 
 @hidden

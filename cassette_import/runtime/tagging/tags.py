@@ -78,6 +78,7 @@ class Tag:
         "entered",
         "exempt",
         "lost",
+        "matched",
         "name",
         "number",
         "parent",
@@ -104,6 +105,7 @@ class Tag:
         self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
         self.parts_alike = getattr(context, "parts_alike", True)
         self.compared = getattr(type(context), "compared", None)
+        self.matched = getattr(type(context), "matched", None)
         self.tested = getattr(type(context), "tested", None)
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:

@@ -181,6 +181,19 @@ def test_a_loop_that_every_recorded_way_leaves_by_a_return_is_compiled(backend):
     assert list(rows) == [always_left_from_within(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
 
 
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_an_object_that_the_only_recorded_side_has_made_is_used_after_the_branch(backend):
+    def made_on_one_side(x, y):
+        pair = [x, y]
+        if x <= y:
+            pair = [y, x * 2.0]
+        return pair[0] + pair[1]
+
+    compiled = jit(made_on_one_side, 1.0, 2.0, backend=compiler(backend))
+    for point in ((1.0, 2.0), (0.5, 90.0), (2.0, 1.0), (7.0, 200.0)):
+        assert compiled(*point) == made_on_one_side(*point)
+
+
 def test_what_numba_cannot_compile_is_one_clear_error(monkeypatch):
     numba = pytest.importorskip("numba", reason="numba is not installed")
     compiled = jit(lambda x: x * 2.0, 1.0)
@@ -209,6 +222,12 @@ def test_known_arguments_are_compiled_away(backend):
     compiled = jit(lambda gas, v, t: gas.pressure(v, t), Gas(0.3, 4e-5), unknown("v", 1e-3), unknown("t", 300.0),
                    backend=compiler(backend))  # fmt: skip
     assert compiled(2e-3, 280.0) == Gas(0.3, 4e-5).pressure(2e-3, 280.0)
+
+
+def test_numbers_of_numpy_are_refused_with_their_line():
+    pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.raises(NotRepresentable, match=r"(?s)sin is an array, or a number, of NumPy, at .*np\.sin\(x\)"):
+        jit(lambda x: float(np.sin(x)), 1.0)
 
 
 def test_what_has_no_machine_code_is_refused_with_its_line():
