@@ -27,12 +27,12 @@ _TESTED: Final = "a test"
 """In place of a name, for the parts that are tested."""
 
 Test = tuple[Way, str, Any]
-"""The way to a part, and how it is tested: by a comparison that is `"equal"` to a constant, or with a `"value"` that has
-a name; by its `"identity"` with a constant; by its `"type"`; by items of a mapping whose `"keys"` have names."""
+"""The way to a part, and how it is tested: whether it is `"equal"` to a constant, or to a `"value"` that has a name; by
+its `"identity"` with a constant; by its `"type"`; by items of a mapping whose `"keys"` have names."""
 
 
 def tests_in(pattern: ast.pattern) -> list[Test]:
-    """What a pattern tests: more than one run of it does, which ends with the first test that fails."""
+    """All that a pattern tests. Python ends with the first test that fails."""
     found: Captures = {}
     _add(pattern, (), found)
     tests: list[Any] = found.get(_TESTED, [])
