@@ -165,9 +165,9 @@ take ten times as long to make.
 
 def _position(code: CodeType, number: int) -> _Position:
     """The position of an instruction."""
-    _, positions, place = _readers.pop(id(code), (code, code.co_positions(), 0))  # no other thread reads them now
+    _, positions, place = _readers.pop(id(code), (code, iter(code.co_positions()), 0))  # no other thread reads them now
     if number < place:
-        positions, place = code.co_positions(), 0
+        positions, place = iter(code.co_positions()), 0
     found = next(islice(positions, number - place, None))
     _readers[id(code)] = code, positions, number + 1
     return found
