@@ -119,3 +119,16 @@ def program(folder, work):
         return importlib.import_module(name)
 
     return make
+
+
+@pytest.fixture
+def made_here(monkeypatch):
+    """Lets a context make calls in this process whose results are needed at once, after one task of the call site."""
+    from cassette_import.contexts.parallel import needed_at_once
+
+    monkeypatch.setattr(needed_at_once, "FIRST_TASKS", 1)
+
+    def use(context):
+        context._needed_at_once = needed_at_once.NeededAtOnce(is_used=True)
+
+    return use

@@ -436,7 +436,10 @@ def _statements(draw, depth, indent):
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("RANDOM_PROGRAMS", "15"))))
-def test_random_programs_do_the_same(same, seed):
+@pytest.mark.parametrize("some_are_made_here", [False, True])
+def test_random_programs_do_the_same(same, context, made_here, seed, some_are_made_here):
+    if some_are_made_here:
+        made_here(context)
     lines = _statements(random.Random(seed), 2, "    ")
     same("\n".join(["def main():", "    a, b, out, d = 1, 2, [], {}", *lines, "    return a, b, out, d"]))
 

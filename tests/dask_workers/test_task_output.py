@@ -24,6 +24,7 @@ def talk(number):
     warnings.warn("careful")
     warnings.warn(f"number {number % 2}", FutureWarning)
     warnings.warn("of the caller", stacklevel=2)
+    log.warning("of the caller", stacklevel=2)
     warnings.warn("hidden", DeprecationWarning)
     sys.stdout.flush()
     sys.stdout.buffer.write(b"bytes\\n")
@@ -42,7 +43,8 @@ import traceback
 import warnings
 import output_work
 
-logging.basicConfig(format="%(levelname)s %(name)s %(threadName)s %(lineno)d %(message)s", level=logging.DEBUG)
+fields = "%(levelname)s %(name)s %(threadName)s %(module)s %(funcName)s %(lineno)d %(message)s"
+logging.basicConfig(format=fields, level=logging.DEBUG)
 output_work.log.setLevel(logging.INFO)
 logging.getLogger("quiet").setLevel(logging.CRITICAL)
 

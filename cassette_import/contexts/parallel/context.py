@@ -98,9 +98,9 @@ class Parallel(Regions, Context, events=Events.NONE):
             raise ValueError("no target is given: name the functions that become tasks, as package.module:function")
         self._targets = {id(function): (name, function) for name, function in resolved}
         Context.__init__(self, passes=[_conversion_of([function for _, function in resolved])])
-        Regions.__init__(self)
         self._check = check
         self._cluster = Cluster(client, scheduler, workers)
+        Regions.__init__(self, may_run_here=self._cluster.is_own and not check)
         self._submissions: Submissions | None = None
         self._progress = Progress(StandardError() if progress else None)
         self._lock = Lock()
@@ -143,7 +143,7 @@ class Parallel(Regions, Context, events=Events.NONE):
         self._progress = Progress(None)
         self._tasks.clear()
         self._here.clear()
-        Regions.__init__(self)
+        Regions.__init__(self, may_run_here=False)
 
     # ---- tasks, for `Regions`
 

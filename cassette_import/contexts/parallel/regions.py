@@ -19,8 +19,12 @@ from types import BuiltinFunctionType, FrameType, FunctionType, GetSetDescriptor
 from typing import Any, ClassVar, Final
 
 from cassette_import.contexts.parallel.module_variables import ModuleVariables, fill, restore
+from cassette_import.contexts.parallel.needed_at_once import NeededAtOnce
+from cassette_import.contexts.parallel.stored import MISSING, Stored
 from cassette_import.contexts.parallel.tasks import HasPlaceholder, NotTransferable, Placeholder, Site, Task, pickled
+from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 __all__ = ["Regions"]
 
@@ -40,7 +44,6 @@ _PURE: Final = frozenset(
 """Functions that have no effects where all arguments are scalars."""
 _OF_SEQUENCES: Final = frozenset({enumerate, zip, reversed, len})
 _PLAIN_MEMBERS: Final = (FunctionType, BuiltinFunctionType, MemberDescriptorType, GetSetDescriptorType)
-_MISSING: Final = object()
 _DISPLAYS: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "Tuple": tuple,
     "List": list,
@@ -48,38 +51,14 @@ _DISPLAYS: Final[dict[str, Callable[[list[Any]], Any]]] = {
 }
 
 
-class _Stored:
-    """A placeholder in a list or a dict, or what a region stored beside it."""
-
-    __slots__ = ("after", "before", "holder", "key")
-
-    def __init__(self, holder: Any, key: Any, before: Any, after: int) -> None:
-        self.holder = holder
-        self.key = key
-        self.before = before
-        self.after = after
-
-    def fill(self) -> None:
-        """Put the value in the place of the placeholder."""
-        value = self.holder[self.key]
-        if type(value) is Placeholder and value.is_known:
-            self.holder[self.key] = value.value
-
-    def undo(self) -> None:
-        """Take back that something was stored."""
-        if self.before is _MISSING:
-            del self.holder[self.key]
-        else:
-            self.holder[self.key] = self.before
-
-
 class _State(threading.local):
     """The tasks of a thread."""
 
     def __init__(self) -> None:
         self.tasks: deque[Task] = deque()
-        self.stored: deque[_Stored] = deque()
+        self.stored: deque[Stored] = deque()
         self.count = 0
+        self.is_chain = True  # whether each task needs the one before it, and other threads have none
         self.failed: Task | None = None
         self.fresh: Any = None
         self.variables = ModuleVariables()
@@ -91,8 +70,9 @@ class Regions:
     unbound: ClassVar[type[Exception]] = NameError
     """What a variable raises that is not bound."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_run_here: bool) -> None:
         self._state = _State()
+        self._needed_at_once = NeededAtOnce(is_used=may_run_here)
 
     def is_target(self, function: Any) -> bool:
         """Whether calls of a function become tasks."""
@@ -122,6 +102,10 @@ class Regions:
             return self.call(function, *arguments, **keywords)
         frame = _program_frame()
         site = Site(frame)
+        state = self._state
+        if not state.tasks and self._needed_at_once.begins_here(site.place):
+            self.ran_here(function, "its result is needed at once", site)
+            return self._call_here(site, function, arguments, keywords)
         try:
             try:
                 payload, earlier = pickled(function, arguments, keywords)
@@ -131,14 +115,28 @@ class Regions:
         except NotTransferable as reason:
             self.ran_here(function, str(reason), site)
             return self.call(function, *arguments, **keywords)
-        state = self._state
         task = Task(state.count, function, payload, earlier, site)
         task.before = state.variables.values(frame)
         task.handled = sys.exc_info()[1]
         self.start(task)
+        is_shared = self._needed_at_once.submitted(len(state.tasks))
+        follows = state.is_chain and state.tasks[-1] in earlier if state.tasks else True
+        state.is_chain = follows and not is_shared
         state.count += 1
         state.tasks.append(task)
         return task.placeholder
+
+    @hidden
+    def _call_here(self, site: Site, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        arguments = tuple(map(self.value, arguments))
+        keywords = {name: self.value(one) for name, one in keywords.items()}
+        began = perf_counter()
+        token = ACTIVE.set(INACTIVE)  # as in a worker
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            ACTIVE.reset(token)
+            self._needed_at_once.ended_here(site.place, began)
 
     @hidden
     def call(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -234,7 +232,7 @@ class Regions:
         if type(holder) is not list:
             return self.call(holder, value)
         holder.append(value)
-        self._note(holder, len(holder) - 1, _MISSING)
+        self._note(holder, len(holder) - 1, MISSING)
         return None
 
     @hidden
@@ -242,7 +240,7 @@ class Regions:
         """`holder[key] = value`."""
         holder, key = self.value(holder), self.plain(key)
         if type(holder) is dict and type(key) in _SCALARS:
-            before = holder.get(key, _MISSING)
+            before = holder.get(key, MISSING)
         elif type(holder) is list and type(key) is int and -len(holder) <= key < len(holder):
             before = holder[key]
         else:
@@ -255,7 +253,7 @@ class Regions:
     def _note(self, holder: Any, key: Any, before: Any) -> None:
         state = self._state
         if state.tasks:
-            state.stored.append(_Stored(holder, key, before, state.count))
+            state.stored.append(Stored(holder, key, before, state.count))
         else:
             holder[key] = self.value(holder[key])
 
@@ -318,6 +316,7 @@ class Regions:
                 raise outcome.error.with_traceback(None)
             task.placeholder.value = outcome.value
             state.tasks.popleft()
+            self._needed_at_once.waited_for(task.site.place, task.began, at_once=state.is_chain)
             if task is last:
                 break
         while state.stored and (not state.tasks or state.stored[0].after <= state.tasks[0].number):
@@ -336,6 +335,7 @@ class Regions:
             restore(failed.site.frame, failed.before)
         if failed.submissions is not None:
             failed.submissions.give_up(state.tasks)
+        self._needed_at_once.given_up(len(state.tasks))
         state.tasks.clear()
         state.stored.clear()
 
@@ -383,8 +383,8 @@ def _is_stored_attribute(value: Any, name: str) -> bool:
     reads: Any = kind.__getattribute__
     if reads is not object.__getattribute__:
         return False
-    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
-    if found is _MISSING:
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
+    if found is MISSING:
         return name in getattr(value, "__dict__", ())
     return isinstance(found, _PLAIN_MEMBERS) or not hasattr(type(found), "__get__")
 

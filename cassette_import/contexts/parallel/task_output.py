@@ -199,6 +199,8 @@ def _handle(plain: Callable[[logging.Logger, Any], None], logger: logging.Logger
     if _noting.output is None:
         return plain(logger, record)
     fields = dict(vars(record))
+    if record.pathname.startswith(_PACKAGE):  # the caller of the function, as `stacklevel` says
+        fields["pathname"] = None
     if record.exc_info:
         fields["exc_text"] = record.exc_text or logging.Formatter().formatException(record.exc_info)
         fields["exc_info"] = None
@@ -212,6 +214,12 @@ def _handle(plain: Callable[[logging.Logger, Any], None], logger: logging.Logger
 
 
 def _log(fields: dict[str, Any], call_site: FrameType, line: int) -> None:
+    if fields["pathname"] is None:
+        path = call_site.f_code.co_filename
+        name = os.path.basename(path)
+        function = call_site.f_code.co_name
+        site = {"pathname": path, "filename": name, "module": os.path.splitext(name)[0], "funcName": function}
+        fields = {**fields, **site, "lineno": line}
     here = threading.current_thread()
     place = {"process": os.getpid(), "processName": "MainProcess", "thread": here.ident, "threadName": here.name}
     record = logging.makeLogRecord({**fields, **place, "taskName": None})

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Final
 
+from cassette_import.contexts.parallel.needed_at_once import Place
 from cassette_import.contexts.parallel.submissions import Call, in_one_line
 from cassette_import.contexts.parallel.tracebacks import rebuilt
 from cassette_import.contexts.parallel.worker import Dependency, Outcome, execute
 from cassette_import.errors import CassetteError
+from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["HasPlaceholder", "NotTransferable", "ParallelError", "Placeholder", "Site", "Task", "pickled"]
 
@@ -79,9 +81,10 @@ class Placeholder:
 class Site:
     """The line of a call."""
 
-    __slots__ = ("frame", "frames", "line")
+    __slots__ = ("frame", "frames", "line", "place")
 
     def __init__(self, frame: FrameType) -> None:
+        self.place: Place = id(frame.f_code), frame.f_lasti
         self.line = frame.f_lineno
         self.frames = [(frame, frame.f_lasti, frame.f_lineno)]
         while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:  # frames of their own before 3.12
@@ -114,19 +117,22 @@ class Task(Call):
         Where it was called.
     reason:
         Why it ran in this process; or empty.
+    began:
+        When it was called.
     before:
         The values of the variables of a module level before the call; None for a call of a function's.
     handled:
         The exception that was handled when the call was made.
     """
 
-    __slots__ = ("before", "function", "handled", "number", "placeholder", "reason", "site")
+    __slots__ = ("before", "began", "function", "handled", "number", "placeholder", "reason", "site")
 
     def __init__(self, number: int, function: Any, payload: bytes, earlier: list[Task], site: Site) -> None:
         super().__init__(payload, earlier)
         self.number = number
         self.function = function
         self.site = site
+        self.began = perf_counter()
         self.reason = ""
         self.before: dict[str, Any] | None = None
         self.handled: BaseException | None = None
