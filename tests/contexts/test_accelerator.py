@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import importlib.util
 import os
 import signal
 import subprocess
@@ -471,6 +472,23 @@ def test_a_subinterpreter_profiles_with_or_without_it():
     if "No module named" in done.stderr:
         pytest.skip("there are no subinterpreters")
     assert done.stdout == "True True\n" * 2, done.stderr
+
+
+def types_of_extension():
+    return [found for found in gc.get_objects() if type(found) is type and found.__module__.endswith("._accelerator")]
+
+
+def test_an_extension_that_is_freed_leaves_no_type(in_c):
+    extension = sys.modules[ACCELERATOR.Recorder.__module__]
+    gc.collect()
+    before = len(types_of_extension())
+    again = importlib.util.module_from_spec(extension.__spec__)
+    extension.__spec__.loader.exec_module(again)
+    made = [value for value in vars(again).values() if isinstance(value, type)]
+    assert len(types_of_extension()) == before + len(made)
+    del again, made
+    gc.collect()
+    assert len(types_of_extension()) == before
 
 
 def test_doctor_says_whether_it_is_used():

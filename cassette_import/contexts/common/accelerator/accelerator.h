@@ -77,7 +77,7 @@ descend(Tree *tree, Node *node)
 /* ---- module.c */
 
 typedef struct {
-    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type,
+    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type, *counter_type,
         *tally_type, *type_recorder_type, *call_stack_type, *trace_recorder_type, *formatter_type, *block_file_type,
         *tree_lines_type;
     PyObject *active;   /* the context variable with the activation */

@@ -49,6 +49,30 @@ add_type(PyObject *module, PyType_Spec *spec)
     return type;
 }
 
+/* The types of the module, and where its state has them. */
+static const struct {
+    PyType_Spec *spec;
+    size_t offset;
+} types[] = {
+    {&node_spec, offsetof(State, node_type)},
+    {&tree_spec, offsetof(State, tree_type)},
+    {&recorder_spec, offsetof(State, recorder_type)},
+    {&body_spec, offsetof(State, body_type)},
+    {&delegate_spec, offsetof(State, delegate_type)},
+    {&edge_spec, offsetof(State, edge_type)},
+    {&counter_spec, offsetof(State, counter_type)},
+    {&tally_spec, offsetof(State, tally_type)},
+    {&type_recorder_spec, offsetof(State, type_recorder_type)},
+    {&call_stack_spec, offsetof(State, call_stack_type)},
+    {&trace_recorder_spec, offsetof(State, trace_recorder_type)},
+    {&formatter_spec, offsetof(State, formatter_type)},
+    {&block_file_spec, offsetof(State, block_file_type)},
+    {&tree_lines_spec, offsetof(State, tree_lines_type)},
+};
+
+#define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+#define TYPE_OF(state, number) (*(PyTypeObject **)((char *)(state) + types[number].offset))
+
 static int
 execute(PyObject *module)
 {
@@ -56,49 +80,27 @@ execute(PyObject *module)
     if (PyModule_AddIntConstant(module, "VERSION", VERSION) < 0) {
         return -1;
     }
-    if ((state->node_type = add_type(module, &node_spec)) == NULL ||
-        (state->tree_type = add_type(module, &tree_spec)) == NULL ||
-        (state->recorder_type = add_type(module, &recorder_spec)) == NULL ||
-        (state->delegate_type = add_type(module, &delegate_spec)) == NULL ||
-        (state->edge_type = add_type(module, &edge_spec)) == NULL ||
-        (state->tally_type = add_type(module, &tally_spec)) == NULL ||
-        (state->type_recorder_type = add_type(module, &type_recorder_spec)) == NULL ||
-        (state->call_stack_type = add_type(module, &call_stack_spec)) == NULL ||
-        (state->trace_recorder_type = add_type(module, &trace_recorder_spec)) == NULL ||
-        (state->formatter_type = add_type(module, &formatter_spec)) == NULL ||
-        (state->block_file_type = add_type(module, &block_file_spec)) == NULL ||
-        (state->tree_lines_type = add_type(module, &tree_lines_spec)) == NULL ||
-        (state->result = PyUnicode_InternFromString("result")) == NULL ||
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        if ((TYPE_OF(state, number) = add_type(module, types[number].spec)) == NULL) {
+            return -1;
+        }
+    }
+    if ((state->result = PyUnicode_InternFromString("result")) == NULL ||
         (state->recorder = PyUnicode_InternFromString("recorder")) == NULL ||
         (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
         return -1;
     }
-    if ((state->body_type = add_type(module, &body_spec)) == NULL) {
-        return -1;
-    }
-    PyTypeObject *counter_type = add_type(module, &counter_spec);
-    Py_XDECREF(counter_type); /* the module has it */
-    return counter_type == NULL ? -1 : 0;
+    return 0;
 }
 
 static int
 traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
-    Py_VISIT(state->node_type);
-    Py_VISIT(state->tree_type);
-    Py_VISIT(state->recorder_type);
-    Py_VISIT(state->body_type);
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        Py_VISIT(TYPE_OF(state, number));
+    }
     Py_VISIT(state->not_followed);
-    Py_VISIT(state->delegate_type);
-    Py_VISIT(state->edge_type);
-    Py_VISIT(state->tally_type);
-    Py_VISIT(state->type_recorder_type);
-    Py_VISIT(state->call_stack_type);
-    Py_VISIT(state->trace_recorder_type);
-    Py_VISIT(state->formatter_type);
-    Py_VISIT(state->block_file_type);
-    Py_VISIT(state->tree_lines_type);
     Py_VISIT(state->active);
     Py_VISIT(state->awaited);
     Py_VISIT(state->delegated);
@@ -109,20 +111,10 @@ static int
 clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    Py_CLEAR(state->node_type);
-    Py_CLEAR(state->tree_type);
-    Py_CLEAR(state->recorder_type);
-    Py_CLEAR(state->body_type);
+    for (size_t number = 0; number < TYPE_COUNT; number++) {
+        Py_CLEAR(TYPE_OF(state, number));
+    }
     Py_CLEAR(state->not_followed);
-    Py_CLEAR(state->delegate_type);
-    Py_CLEAR(state->edge_type);
-    Py_CLEAR(state->tally_type);
-    Py_CLEAR(state->type_recorder_type);
-    Py_CLEAR(state->call_stack_type);
-    Py_CLEAR(state->trace_recorder_type);
-    Py_CLEAR(state->formatter_type);
-    Py_CLEAR(state->block_file_type);
-    Py_CLEAR(state->tree_lines_type);
     Py_CLEAR(state->active);
     Py_CLEAR(state->awaited);
     Py_CLEAR(state->delegated);
