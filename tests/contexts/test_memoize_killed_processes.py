@@ -1,6 +1,6 @@
 """Processes that share results of `memoize` are killed at any moment: each result is computed once, none is lost.
 
-``KILLS=3000 pytest tests/contexts/test_memoize_killed_processes.py`` kills more of them.
+``CASSETTE_TEST_KILLS=3000 pytest tests/contexts/test_memoize_killed_processes.py`` kills more of them.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no such locks")
 
-KILLS = int(os.environ.get("KILLS", "40"))
+KILLS = int(os.environ.get("CASSETTE_TEST_KILLS", "40"))
 WORK = """
 import os
 import time

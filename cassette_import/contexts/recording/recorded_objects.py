@@ -64,10 +64,6 @@ class RecordedObjects:
             proxy = self._new_proxy(value)
         return self._handle(proxy), proxy
 
-    def proxy_of(self, proxy: Any) -> None:
-        """Note that a proxy which was made elsewhere has got the object behind it."""
-        self._proxies_by_object[id(proxies.real_of(proxy))] = proxy
-
     def _handle(self, proxy: Any) -> dict[str, Any]:
         return {"handle": [proxies.number_of(proxy), self._type_of(type(proxies.real_of(proxy)))[0]]}
 

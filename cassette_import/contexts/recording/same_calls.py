@@ -41,10 +41,6 @@ class SameCalls:
 
             self._matcher = Matcher(match_on)
 
-    def matches_requests(self, carried: Carried | None) -> bool:
-        """Whether a call is compared by chosen parts of its request alone."""
-        return self._matcher is not None and carried is not None and carried.is_sent
-
     def is_same(self, call: Call, what: list[Any], encoded: Any, carried: Carried | None) -> bool:
         """Whether a recorded call is this one."""
         if carried is None and not call.is_filtered:

@@ -1,6 +1,6 @@
 """Random programs give the same results and exceptions by lanes as in a loop.
 
-None is refused: what they change, they have made. A hundred run by default; set CASSETTE_IMPORT_LANES_PROGRAMS to run
+None is refused: what they change, they have made. A hundred run by default; set CASSETTE_TEST_LANES to run
 others.
 """
 
@@ -27,7 +27,7 @@ from cassette_import.contexts.lanes import vectorize
 np = pytest.importorskip("numpy")
 
 LANES = 24
-PROGRAMS = int(os.environ.get("CASSETTE_IMPORT_LANES_PROGRAMS", "100"))
+PROGRAMS = int(os.environ.get("CASSETTE_TEST_LANES", "100"))
 
 
 @contextlib.contextmanager

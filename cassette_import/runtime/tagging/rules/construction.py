@@ -99,7 +99,6 @@ def _initialise(call: LeafCall, made: Any, init: Any, given: tuple[Any, ...]) ->
 # ---- dataclasses
 
 _GENERATED_FILES: Final = "<string>"
-_HAS_FACTORY: Final = "_HAS_DEFAULT_FACTORY"
 
 
 def is_generated_by_dataclass(method: FunctionType) -> bool:
