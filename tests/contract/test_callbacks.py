@@ -1,4 +1,4 @@
-"""SPEC, "Hooks": callbacks that a higher-order leaf calls from C run the hooks and overloads of their function."""
+"""Callbacks that a higher-order leaf calls from C run the hooks and overloads of their function."""
 
 import math
 import operator

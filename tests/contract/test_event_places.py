@@ -1,4 +1,4 @@
-"""SPEC, "Events": a call or an operator is the same event wherever in a program it stands."""
+"""A call or an operator is the same event wherever in a program it stands."""
 
 import importlib
 import textwrap

@@ -1,4 +1,4 @@
-"""SPEC, "Events", the row OPERATORS: all syntax that has a function in `operator`."""
+"""`Events.OPERATORS`: all syntax that has a function in `operator`."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""SPEC, "Hooks": which calls of a Python function are events for a context with a hook or overload for that function.
+"""Which calls of a Python function are events for a context with a hook or overload for that function.
 
 An event is a call of the function in overdubbed code, or a call that a higher-order leaf makes of its callback. The
 function cannot decide at its own entry whether its call is an event (`docs/performance-tried.md`, "Targets at their own

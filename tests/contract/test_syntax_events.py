@@ -1,4 +1,4 @@
-"""SPEC, "Events": attributes, iteration, truth, displays, names and control are events, wherever they stand."""
+"""Attributes, iteration, truth, displays, names and control are events, wherever they stand."""
 
 import importlib
 import operator

@@ -1,4 +1,4 @@
-"""SPEC, section 4: a program notices neither that it is installed nor a context that changes nothing.
+"""A program notices neither that it is installed nor a context that changes nothing.
 
 Each program runs plain first, and then again from a fresh copy of its module in one of the ways below; what
 `main()` returns or raises, tracebacks down to the columns included, has to be the same.

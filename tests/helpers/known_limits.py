@@ -82,7 +82,6 @@ def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
 
 
 READING, NOOP, AFTER = "in_a_context_that_reads_arguments", "in_noop", "after_a_context"
-GENERATOR = "test_verbs.py::test_generator_"
 SHOWS, STEPS = (
     "test_pdb_shows_the_same_as_of_the_plain_program",
     "test_pdb_steps_through_the_program_when_it_skips_cassette_import_and_the_hooks",
@@ -93,7 +92,7 @@ LINES_AND_BRANCHES = ("lines", "branches")
 RECURSION = "recursion_through_{}_goes_as_deep_as_without_a_context"
 
 _LIMITS: list[tuple[str, Iterable[str], bool]] = [
-    # What SPEC promises.
+    # What the documentation promises.
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name", "state_of_a_generator"], HOOKED), True),
     (FRAMES, tool(["inspect_generators_and_coroutines"], [NOOP, READING]), True),
