@@ -81,10 +81,11 @@ class EnteredActivation(StackActivation):
         tag_scopes().note_exit(self, result)
 
 
-class OutermostActivation(StackActivation):
-    """The activation of a context that is entered where nothing is active, which is the usual case.
+class ReadyActivation(StackActivation):
+    """The activation of a context whose variant and roots are known, because the same code has entered its type before.
 
-    `Context.__enter__` sets the attributes itself: it has no time for another frame.
+    `Context.__enter__` sets the attributes itself: it has no time for another frame. There are no tags, and the context
+    reports no escapes.
     """
 
     __slots__ = ()

@@ -88,17 +88,16 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     frame:
         The frame that called `__exit__`.
     """
-    if wildcard_variant.any_wildcard_is_met():
-        return
     context_type = type(context)
     all_variants = list(variants.by_keys.values())
     own = [other for other in all_variants if any(key.context_type is context_type for key in other.keys)]
-    if any(variant.family.is_met or variant.shape.intercepts_nothing for variant in own):
+    family.is_silent = wildcard_variant.any_wildcard_is_met() or any(variant.family.is_met for variant in own)
+    if family.is_silent or any(variant.shape.intercepts_nothing for variant in own):
         return
     entering = entering_frame(frame)
     if entering is None:
         return
-    family.is_met = True  # one warning is enough
+    family.is_met = family.is_silent = True  # one warning is enough
     code = entering.f_code
     place = os.path.basename(code.co_filename)
     why = f"no function of {place} was called in it" if adopted_file(entering) else f"{place} has no source"

@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import module_levels, shutdown
-from cassette_import.activation.activations import OutermostActivation
+from cassette_import.activation.activations import ReadyActivation
 from cassette_import.activation.adoption import (
     adopted_file,
     entering_frame,
@@ -26,6 +26,7 @@ from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_
 from cassette_import.activation.hook_methods import add_assigned_methods, add_hook_points
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import VariantKey
+from cassette_import.activation.quick_entries import enter_in_c
 from cassette_import.activation.root_calls import driven_in, run_root
 from cassette_import.activation.type_defaults import TypeDefaults
 from cassette_import.activation.variant_registry import variants
@@ -284,7 +285,10 @@ class Context:
         if (
             ACTIVE.get() is not INACTIVE
             or defaults is None
-            or ((known := defaults.latest)[0] is not caller.f_code and (known := defaults.known(caller.f_code)) is None)
+            or (
+                ((known := defaults.latest)[0] is not caller.f_code or known[1] is not None)
+                and (known := defaults.known(caller.f_code, None, INACTIVE.roots)) is None
+            )
             or self.events is not defaults.events
             or self.passes is not defaults.passes
             or self._is_changed
@@ -294,27 +298,27 @@ class Context:
             self._enter(caller)
             return self
         # What `entering.enter` does for any activation, without a frame for each step.
-        made = OutermostActivation()
+        made = ReadyActivation()
         made.contexts = (self,)
         made.entered = self
         made.outer = INACTIVE
-        made.roots = roots = known[1]
+        made.roots = roots = known[3]
         made.tags = ()
         made.left = False
         made.inherited = made.hook_activations = made.successor = made.suspended = made.token = None
-        made.variant = variant = defaults.variant
-        made.family = family = variant.family
+        made.variant = variant = known[4]
+        made.family = family = known[5]
         try:
             family.active += 1
             IN_USE.entered[made] = None
             FLAGS[IS_ANY_ACTIVE] = True
-            is_current = not variant.is_superseded and variant.instrumented_at.get(roots) == registry.generation
+            is_current = not variant.is_superseded and known[6].get(roots) == registry.generation
         except BaseException:
             made.end()
             raise
         if not is_current:
             made.end()
-            defaults.forget_roots()
+            defaults.forget_entries()
             self._enter(caller)
             return self
         made.token = ACTIVE.set(made)
@@ -344,13 +348,9 @@ class Context:
             if watch is not None:
                 watch.__exit__(None, None, None)
             raise
-        defaults, variant = self._type_defaults, activation.variant
-        is_alone = activation.outer is INACTIVE and not (self._tagging or self._is_changed)
-        # Another thread may have entered an instance with other events meanwhile.
-        if is_alone and defaults is not None and variant is not None and variant.keys[0] is defaults.key:
-            defaults.variant = variant
-            if entering is caller and not is_making:
-                defaults.note_roots(caller.f_code, activation.roots)
+        defaults = self._type_defaults
+        if defaults is not None and entering is caller and not (is_making or self._tagging or self._is_changed):
+            defaults.note_entry(caller.f_code, activation)
 
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()
@@ -358,9 +358,10 @@ class Context:
             family = here.family
             leave(here)
             has_returned = exception[:1] == (None,)
-            if family is not None and not family.is_met and has_returned and self._is_adopting(ACTIVE.get()):
+            is_silent = family is None or family.is_met or family.is_silent
+            if not is_silent and has_returned and self._is_adopting(ACTIVE.get()):
                 warn_if_nothing_was_met(self, family, _frame(1))
-            if type(here) is OutermostActivation:  # the usual case: it was entered without a watch
+            if type(here) is ReadyActivation:  # the usual case: it reports no escapes
                 return
         else:
             exit_context(self)
@@ -374,6 +375,7 @@ _LOST: Final = ("ignore", "report", "error")
 
 
 add_hook_points(Context, recurse)
+enter_in_c(Context)
 
 
 bindings.provide()

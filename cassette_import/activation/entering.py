@@ -6,7 +6,7 @@ Knows the kinds of activations, tags, and what new threads inherit; must not kno
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation import inheritance
 from cassette_import.activation.activations import (
@@ -30,11 +30,18 @@ def active_here() -> Activation:
     return INACTIVE if found.left else found
 
 
+_ROOTS: Final[dict[frozenset[str], frozenset[str]]] = {}
+"""One object for each set of roots."""
+
+
 def activation_of(context: Any, root: str | None = None) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
     inheritance.prepare()
     here = active_here()
-    roots = here.roots if root is None else here.roots | {root}
+    roots = here.roots
+    if root is not None and root not in roots:
+        wider = roots | {root}
+        roots = _ROOTS.setdefault(wider, wider)  # they are compared by identity first, which is quick
     contexts = (*here.contexts, context)
     number, left, resumed = len(here.contexts), here.suspended, None
     if left is not None:

@@ -18,13 +18,15 @@ from cassette_import.rewriting.shape import Shape
 class Family:
     """A variant and all variants that replaced it. The entry test of a compiled body checks whether one is in use."""
 
-    __slots__ = ("active", "is_met")
+    __slots__ = ("active", "is_met", "is_silent")
 
     def __init__(self) -> None:
         self.active = 0
         """How many activations are in use."""
         self.is_met = False
         """Whether a function was entered in an activation, or an event reached one otherwise."""
+        self.is_silent = False
+        """Whether no block needs a warning any more that nothing was met in it."""
 
 
 class GuardSwitch(Protocol):

@@ -1,5 +1,5 @@
-"""The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads, and
-looks up the active context at events while nothing is tagged.
+"""The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads,
+looks up the active context at events while nothing is tagged, and enters and leaves contexts.
 
 Dispatch works the same without it, and slower. Knows how the extension is loaded, and what it needs to know of
 activations; must not know events.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
+        EntryMethod,
         Interception,
         Learn,
         Loop,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -63,6 +64,7 @@ class AcceleratedDispatch:
 
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
+    EntryMethod: type[EntryMethod]
     Interception: type[Interception]
     Learn: type[Learn]
     Loop: type[Loop]
@@ -94,6 +96,7 @@ class AcceleratedDispatch:
         self.Interception, self.PlainInterception = module.Interception, module.PlainInterception
         self.PlainSite, self.Steps = module.PlainSite, module.Steps
         self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
+        self.EntryMethod = module.EntryMethod
         self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume
         return ""

@@ -3,6 +3,7 @@ from contextvars import ContextVar
 from typing import Any, Literal
 
 from cassette_import.runtime.state import Activation
+from cassette_import.runtime.variant import Family
 
 def configure(
     active: ContextVar[Any],
@@ -116,3 +117,16 @@ class PlainSite:
         /,
     ) -> None: ...
     def __call__(self, callee: Any, key: str | None = None, receiver: Any = None, /) -> Any: ...
+
+class EntryMethod:
+    def __init__(
+        self,
+        slowly: Callable[..., Any],
+        is_entry: bool,
+        types: tuple[type[Activation], type[Any], type[Family]],
+        in_use: tuple[dict[Activation, None], dict[int, Any], dict[str, Any]],
+        prepared: tuple[object, dict[str, Any], object],
+        is_any_active: str,
+        /,
+    ) -> None: ...
+    def __call__(self, *arguments: Any) -> Any: ...

@@ -40,7 +40,7 @@ typedef struct {
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
-        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type;
+        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type;
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
     unsigned long version;              /* another one whenever a variant got other hooks */
@@ -111,6 +111,9 @@ extern PyGetSetDef names_of_functions[];
     } while (0)
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+/* The offset of a slot of a class; -1 with an exception. */
+Py_ssize_t offset_of_slot(PyTypeObject *type, const char *name);
 
 /* What is active; a new reference. NULL: an exception. */
 PyObject *active_here(State *state);
@@ -194,5 +197,9 @@ extern PyType_Spec plain_site_spec, unless_tagged_spec;
 /* ---- loops.c: loops and unpacking while nothing is tagged, where the active context is looked up at each step */
 
 extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
+
+/* ---- entering.c: the methods that enter and leave contexts */
+
+extern PyType_Spec entry_method_spec;
 
 #endif

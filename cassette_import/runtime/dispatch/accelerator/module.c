@@ -2,9 +2,8 @@
 
 #include "dispatch.h"
 
-/* The offset of a slot of a class; -1 with an exception. */
-static Py_ssize_t
-offset_of(PyTypeObject *type, const char *name)
+Py_ssize_t
+offset_of_slot(PyTypeObject *type, const char *name)
 {
     PyObject *found = PyObject_GetAttrString((PyObject *)type, name);
     if (found == NULL) {
@@ -31,9 +30,9 @@ configure(PyObject *module, PyObject *arguments)
                           &hook_activation, &PyDict_Type, &flags, &name_of_metadata)) {
         return NULL;
     }
-    state->of_contexts = offset_of((PyTypeObject *)type, "contexts");
-    state->of_hook_activations = offset_of((PyTypeObject *)type, "hook_activations");
-    state->of_variant = offset_of((PyTypeObject *)type, "variant");
+    state->of_contexts = offset_of_slot((PyTypeObject *)type, "contexts");
+    state->of_hook_activations = offset_of_slot((PyTypeObject *)type, "hook_activations");
+    state->of_variant = offset_of_slot((PyTypeObject *)type, "variant");
     if (state->of_contexts < 0 || state->of_hook_activations < 0 || state->of_variant < 0 ||
         find_variables(state) < 0) {
         return NULL;
@@ -46,7 +45,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 3 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 4 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -92,6 +91,7 @@ static const struct {
     {&loop_spec, offsetof(State, loop_type)},
     {&unpacking_spec, offsetof(State, unpacking_type)},
     {&unless_tagged_spec, offsetof(State, unless_tagged_type)},
+    {&entry_method_spec, offsetof(State, entry_method_type)},
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
