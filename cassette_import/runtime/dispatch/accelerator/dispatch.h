@@ -198,7 +198,7 @@ extern PyType_Spec plain_site_spec, unless_tagged_spec;
 
 extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
 
-/* ---- entering.c: the methods that enter and leave contexts */
+/* ---- entry_method.c: the methods that enter and leave contexts */
 
 extern PyType_Spec entry_method_spec;
 
