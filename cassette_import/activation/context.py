@@ -358,8 +358,8 @@ class Context:
             family = here.family
             leave(here)
             has_returned = exception[:1] == (None,)
-            is_silent = family is None or family.is_met or family.is_silent
-            if not is_silent and has_returned and self._is_adopting(ACTIVE.get()):
+            is_new = family is not None and not family.is_met and not family.is_silent
+            if family is not None and is_new and has_returned and self._is_adopting(ACTIVE.get()):
                 warn_if_nothing_was_met(self, family, _frame(1))
             if type(here) is ReadyActivation:  # the usual case: it reports no escapes
                 return
