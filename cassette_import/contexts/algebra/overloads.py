@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
 from cassette_import.contexts.common.number_functions.row import STEP
@@ -24,7 +25,6 @@ from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.partials import JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 
 __all__ = ["EVERY_ALGEBRA", "SYNONYMS", "apply_rule"]
@@ -78,16 +78,14 @@ def _are_numbers(values: Sequence[Any]) -> bool:
 
 @hidden
 def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
-    many = f in (min, max) and bool(more)
-    given = [items, *more] if many else items_outside(items)
-    start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
-    own_tag, values, pairs = split_metadata(ctx, [*start, *given])
+    call = fold_call(f, items, more, keywords)
+    own_tag, values, pairs = split_metadata(ctx, call.operands)
     pair = FOLDS[f]
     if not pairs or set(keywords) - {"start", "default"} or not _are_numbers(values) or runs_own_method(f, values):
-        return call_without_overload(f, given if many else (given, *more), keywords)
+        return call_without_overload(f, call.arguments, keywords)
     if not ctx.knows(pair):
         if f in (min, max):  # the metadata of the item moves; the context decides whether values may be compared
-            return call_without_overload(f, given if many else (given, *more), keywords)
+            return call_without_overload(f, call.arguments, keywords)
         raise ctx.meaningless(f, "no rule is known for")
     meanings = ctx.guarded(f, lambda: ctx.operands(f, values, dict(pairs)))
 
@@ -98,7 +96,8 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 
     value, meaning = functools.reduce(both, zip(values, meanings, strict=True))
     if not any(type(one) is Tagged for one in values):
-        value = f(values[len(start) :], *values[: len(start)]) if f is not math.prod else f(values)
+        count = len(call.start)
+        value = f(values[count:], *values[:count]) if f is not math.prod else f(values)
     return with_metadata(value, own_tag, meaning)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
@@ -21,7 +22,6 @@ from cassette_import.contexts.contract.rules import DECISIONS, FOLDS, RULES, les
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["PathRecorder"]
@@ -49,14 +49,12 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 @hidden
 def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
-    many = f in (min, max) and bool(more)
-    given = [items, *more] if many else items_outside(items)
-    start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
-    if not allmetadata(ctx, *given, *start) or runs_own_method(f, (*given, *start)):
-        return call_without_overload(f, given if many else (given, *more), keywords)
+    call = fold_call(f, items, more, keywords)
+    if not allmetadata(ctx, *call.operands) or runs_own_method(f, call.operands):
+        return call_without_overload(f, call.arguments, keywords)
     if set(keywords) - {"start", "default"}:
         raise ctx.not_contracted(f, "there is no rule for such operands of")
-    operands = [ctx.operand(f, value) for value in (*start, *given)]
+    operands = [ctx.operand(f, value) for value in call.operands]
     return ctx.number(functools.reduce(functools.partial(ctx.node, FOLDS[f]), operands))
 
 

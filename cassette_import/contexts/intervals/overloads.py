@@ -13,6 +13,7 @@ from typing import Any
 from cassette_import.activation.tagging import allmetadata, tag
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
@@ -33,7 +34,6 @@ from cassette_import.contexts.intervals.rules import (
 )
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Intervals"]
@@ -85,25 +85,22 @@ def _rule_for_zero(ctx: Any, f: Any, arguments: tuple[Any, ...]) -> Any:
 
 @hidden
 def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
-    many = f in (min, max) and bool(more)
-    given = [items, *more] if many else items_outside(items)
-    start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
-    if not allmetadata(ctx, *given, *start) or runs_own_method(f, (*given, *start)):
-        return call_without_overload(f, given if many else (given, *more), keywords)
+    call = fold_call(f, items, more, keywords)
+    if not allmetadata(ctx, *call.operands) or runs_own_method(f, call.operands):
+        return call_without_overload(f, call.arguments, keywords)
     if set(keywords) - {"start", "default"}:
         raise ctx.not_enclosed(f, "there is no rule for such operands of")
     with working_precision(ctx.precision):
-        balls = [ctx.ball(f, value) for value in (*start, *given)]
+        balls = [ctx.ball(f, value) for value in call.operands]
         found = FOLDS[f](balls)
-    values = list(map(plain, given))
     named = {name: plain(value) for name, value in keywords.items() if name == "start"}
     try:
-        value = f(*values) if many else f(values, *map(plain, [] if named else start), **named)
+        value = f(*call.plain_arguments, **named)
     except Exception as error:
-        ctx.raised(error, f, *given)
+        ctx.raised(error, f, *call.items)
         raise
     if f is math.fsum and not fits_floats(found):
-        ctx.raised(OverflowError(), f, *given)
+        ctx.raised(OverflowError(), f, *call.items)
     return tag(value, ctx, found)
 
 

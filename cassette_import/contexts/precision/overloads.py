@@ -13,13 +13,13 @@ from typing import Any, Final
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.number_functions.table import row_of
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["OF_NUMBERS", "Precision"]
@@ -61,10 +61,8 @@ def _are_numbers(values: list[Any]) -> bool:
 
 @hidden
 def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
-    many = f in (min, max) and bool(more)
-    given = [items, *more] if many else items_outside(items)
-    start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
-    operands = [*start, *given]
+    call = fold_call(f, items, more, keywords)
+    operands = call.operands
     values = [plain(operand) for operand in operands]
     if (
         not any(isinstance(value, float) for value in values)
@@ -72,10 +70,12 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         or not _are_numbers(values)
         or runs_own_method(f, operands)
     ):
-        return call_without_overload(f, given if many else (given, *more), keywords)
+        return call_without_overload(f, call.arguments, keywords)
+
+    count = len(call.start)
 
     def compute(numbers: Any) -> Any:
-        return f(list(numbers[len(start) :]), *numbers[: len(start)])
+        return f(list(numbers[count:]), *numbers[:count])
 
     value = compute(values)
     if not isinstance(value, float):

@@ -1,0 +1,46 @@
+"""Calls of functions that fold numbers, such as `sum`, `math.prod` and `min`: which numbers they fold, in order.
+
+Knows how these functions take their arguments; must not know rules, metadata or any context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.wrappers import plain
+
+__all__ = ["FoldCall", "fold_call"]
+
+
+class FoldCall(NamedTuple):
+    """A call of a fold, whose iterable has been read."""
+
+    start: list[Any]
+    """What the fold begins with: the argument `start`, if there is one."""
+    items: list[Any]
+    """What follows: the items of the iterable, or the arguments of ``min(a, b)``."""
+    arguments: tuple[Any, ...]
+    """The positional arguments of a call that does the same."""
+
+    @property
+    def operands(self) -> list[Any]:
+        """All that is folded, in order."""
+        return [*self.start, *self.items]
+
+    @property
+    def plain_arguments(self) -> list[Any]:
+        """The positional arguments without wrappers."""
+        return [list(map(plain, one)) if one is self.items else plain(one) for one in self.arguments]
+
+
+@hidden
+def fold_call(f: Any, first: Any, more: tuple[Any, ...], keywords: Mapping[str, Any]) -> FoldCall:
+    """The call of a fold with these arguments. Its iterable is read as the program would have read it."""
+    start = [keywords["start"]] if "start" in keywords else []
+    if f in (min, max) and more:
+        return FoldCall(start, [first, *more], (first, *more))
+    items = items_outside(first)
+    return FoldCall([*more, *start], items, (items, *more))
