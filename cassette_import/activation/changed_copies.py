@@ -28,6 +28,10 @@ def similarcontext(ctx: AnyContext, *, metadata: Any = _UNSET, passes: Any = _UN
     metadata, passes:
         The metadata and passes of the copy, if they differ from those of the context.
 
+    Returns
+    -------
+    A new context of the same type.
+
     Raises
     ------
     TypeError
@@ -51,6 +55,10 @@ def disablehooks(ctx: AnyContext) -> AnyContext:
     ----------
     ctx:
         The context.
+
+    Returns
+    -------
+    A new context, of a subclass of the context's type.
 
     Raises
     ------

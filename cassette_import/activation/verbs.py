@@ -143,6 +143,10 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     f, args, kwargs:
         The call. It does not take place; the arguments are not needed.
 
+    Returns
+    -------
+    True or False.
+
     Raises
     ------
     TypeError

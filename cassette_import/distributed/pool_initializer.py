@@ -45,6 +45,13 @@ class PoolInitializer:
         `Record` and `Replay` do. The file has the name of the function and the number of the call in the pool
         (`file_of_task`), so each pool needs a folder of its own.
 
+    Raises
+    ------
+    TypeError
+        If `context` is a context, and not a description of one, or, with `each_task`, a text.
+    ValueError
+        If there is a suffix with `each_task`.
+
     Example
     -------
     >>> initializer = PoolInitializer("shop", "profile", "results", suffix=".prof")

@@ -22,6 +22,8 @@ from cassette_import.importing.installation import install
 
 __all__ = ["EachTask", "TaskMismatch", "file_of_task"]
 
+_LONGEST_NAME: Final = 200
+
 
 class TaskMismatch(CassetteError):
     """A task differs from its recording."""
@@ -94,6 +96,10 @@ def file_of_task(key: object) -> str:
         The key of the task, which dask makes of the function and the arguments, unless they are given `pure=False`. In
         process pools it is the name of the function and the number of the call.
 
+    Returns
+    -------
+    A name that differs from those of other keys, and ends with ``.cassette``.
+
     Example
     -------
     >>> file_of_task("total-5f3a")
@@ -103,6 +109,3 @@ def file_of_task(key: object) -> str:
     if name != str(key):  # another key may become the same name
         name += f"-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}"
     return f"{name}.cassette"
-
-
-_LONGEST_NAME: Final = 200

@@ -52,13 +52,13 @@ _WITHOUT_SOURCE: Final[tuple[tuple[type, str], ...]] = (
 
 
 def _reason_against(loader: Any, filename: str | None) -> str:
-    """Why a module cannot be rewritten (F7, F14, C13); empty if it can."""
+    """Why a module cannot be rewritten (checklist F7, F14, C13); empty if it can."""
     for kind, reason in _WITHOUT_SOURCE:
         if issubclass(_type(loader), kind):
             return reason
     if filename is None:
         return f"its loader, {title_of(loader)}, names no file" if loader else "made without a file"
-    if filename.endswith(tuple(machinery.BYTECODE_SUFFIXES)):  # in a zip file (F8)
+    if filename.endswith(tuple(machinery.BYTECODE_SUFFIXES)):  # in a zip file (checklist F8)
         return "no source, only bytecode"
     if _transforms_source(loader):
         return f"its loader, {title_of(loader)}, compiles something else than the source"
@@ -68,7 +68,7 @@ def _reason_against(loader: Any, filename: str | None) -> str:
 
 
 def _transforms_source(loader: Any) -> bool:
-    """Whether a loader compiles source in its own way: rewriting the source would lose what it adds (F5)."""
+    """Whether a loader compiles source in its own way: rewriting the source would lose what it adds (checklist F5)."""
     method = getattr(_type(loader), "source_to_code", None)
     return method is not None and method.__module__.partition(".")[0] not in (
         "importlib",

@@ -4,7 +4,7 @@ Knows finders, specs and loaders. Must not know contexts or how code is rewritte
 selected module. It provides code if a context is active when a module is imported, or was active before. Otherwise
 Python executes what it would have executed anyway: same bytecode, same `.pyc`, same tracebacks.
 
-All that is needed here is imported at the top: finding and loading must not import anything (F12), except for late
+All that is needed here is imported at the top: finding and loading must not import anything, except for late
 modules of cassette_import that compile code (`interpreter.late_modules`).
 """
 
@@ -48,7 +48,7 @@ class Finder:
     overdubbed."""
 
     def __init__(self) -> None:
-        self.selections: tuple[Selection, ...] = ()  # replaced as a whole, never changed (V11)
+        self.selections: tuple[Selection, ...] = ()  # replaced as a whole, never changed (checklist V11)
         self.decisions: dict[str, Decision] = {}  # by module name, in the order of the last import
         self._others = OtherFinders(self)
         self._warned: set[str] = set()
@@ -65,7 +65,7 @@ class Finder:
         return False
 
     def find_spec(self, fullname: str, path: _Path = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return the spec that the finders behind this one make; only its loader may be replaced (F1, F4)."""
+        """Return the spec that the finders behind this one make; only its loader may be replaced (checklist F1, F4)."""
         if not self.covers(fullname):
             return None
         spec, found_by = self.search(fullname, path, target)
@@ -86,7 +86,7 @@ class Finder:
         elif type(loader) is Loader:
             pass  # another finder caches specs, and returned one that is prepared already
         elif type(loader) is SourceFileLoader:
-            # Subclasses are not replaced: their behaviour is unknown (F5).
+            # Subclasses are not replaced: their behaviour is unknown (checklist F5).
             spec.loader = Loader(loader.name, loader.path, decision)
         else:
             self.add_module(decision)
@@ -111,8 +111,8 @@ class Finder:
 
         cassette_import's loaders decide when `get_code` is looked up, and not when it is called. So errors in it, above
         all the program's own SyntaxError, are raised by importlib alone, and no further frame keeps importlib from
-        stripping its frames from the traceback (D7, S4). Import, reload, lazy loaders and `runpy` all use `get_code`
-        (C14, V13).
+        stripping its frames from the traceback. Import, reload, lazy loaders and `runpy` all use `get_code`
+        (checklist C14, V13).
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ def locate(name: str) -> tuple[ModuleSpec | None, str]:
         return None, ""
     try:
         return finder.search(name, path)
-    except (KeyError, ImportError):  # a namespace package needs its parent in sys.modules (F7)
+    except (KeyError, ImportError):  # a namespace package needs its parent in sys.modules (checklist F7)
         spec = ModuleSpec(name, None, is_package=True)
         folders = [os.path.join(entry, last) for entry in path or ()]
         spec.submodule_search_locations = list(filter(os.path.isdir, folders))

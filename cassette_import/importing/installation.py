@@ -165,7 +165,12 @@ def uninstall(packages: str | Iterable[str] | None = None) -> None:
     Parameters
     ----------
     packages:
-        Names and patterns, spelled as they were when they were installed; None for all.
+        Names and patterns, spelled as they were when they were installed; None for all. Other names are ignored.
+
+    Raises
+    ------
+    TypeError
+        If a name is no string.
 
     >>> installation = install("colorsys")
     >>> uninstall("colorsys")
@@ -184,7 +189,11 @@ def uninstall(packages: str | Iterable[str] | None = None) -> None:
 
 
 def installed() -> tuple[str, ...]:
-    """Return the installed names and patterns, in the order of their installation.
+    """The installed names and patterns.
+
+    Returns
+    -------
+    A tuple, in the order of installation, each name once.
 
     >>> with install(["colorsys", "string"]):
     ...     installed()
@@ -195,7 +204,7 @@ def installed() -> tuple[str, ...]:
 
 
 def _names(what: str, given: Any) -> tuple[str, ...]:
-    """The given names as a tuple; one string is one name, not a list of letters (F11)."""
+    """The given names as a tuple; one string is one name, not a list of letters (checklist F11)."""
     if isinstance(given, str):
         return (given,)
     if isinstance(given, ModuleType):
@@ -244,14 +253,14 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _spec_of(name: str, module: ModuleType) -> ModuleSpec:
-    """The spec of an imported module. No attribute is read, because that could load a lazy module (V13)."""
+    """The spec of an imported module. No attribute is read, because that could load a lazy module (checklist V13)."""
     if not issubclass(type(module), ModuleType):
         return ModuleSpec(name, None)
     namespace = module_namespace(module)
     spec = namespace.get("__spec__")
     if isinstance(spec, ModuleSpec):
         return spec
-    # A script (M2), or a module that a program created itself.
+    # A script (checklist M2), or a module that a program created itself.
     return ModuleSpec(name, namespace.get("__loader__"), origin=namespace.get("__file__"))
 
 
@@ -318,14 +327,14 @@ def _place_finder() -> None:
     """Put the finder in front of all others, which would find modules without it (checklist P1), or remove it."""
     entries = sys.meta_path
     if finder.selections and (not entries or entries[0] is not finder):
-        entries.insert(0, finder)  # before it is removed elsewhere: there is no moment without the finder (V11)
+        entries.insert(0, finder)  # before it is removed elsewhere: there is no moment without the finder
     for position in range(len(entries) - 1, 0 if finder.selections else -1, -1):
         if entries[position] is finder:
             del entries[position]
 
 
 def _imported() -> dict[str, ModuleType]:
-    """All imported modules by name; the main module also by the name under which it could be imported (M2)."""
+    """All imported modules by name; the main module also by the name under which it could be imported."""
     entries: Mapping[str, ModuleType | None] = sys.modules.copy()
     modules = {name: module for name, module in entries.items() if module is not None}
     if "__main__" in modules:

@@ -33,13 +33,13 @@ class OtherFinders:
         """Search for a module with them; return the spec and the finder that made it, or twice None."""
         # A finder behind this one may search with all finders, this one included. Here it finds nothing then: otherwise
         # the finders would call each other without end. The guard is for this thread alone: for other threads None
-        # would be wrong (F2).
+        # would be wrong (checklist F2).
         if fullname in self._searches.running:
             return None, None
         self._searches.running.add(fullname)
         try:
             for other in self._behind():
-                find_spec = getattr(other, "find_spec", None)  # some entries have none (F3)
+                find_spec = getattr(other, "find_spec", None)  # some entries have none (checklist F3)
                 spec = None if find_spec is None else find_spec(fullname, path, target)
                 if spec is not None:
                     return spec, other
@@ -48,6 +48,6 @@ class OtherFinders:
             self._searches.running.discard(fullname)
 
     def _behind(self) -> list[Any]:
-        entries = list(sys.meta_path)  # searching may change the list itself (F3)
+        entries = list(sys.meta_path)  # searching may change the list itself (checklist F3)
         positions = [position for position, entry in enumerate(entries) if entry is self._entry]
         return entries[positions[-1] + 1 :] if positions else entries

@@ -19,14 +19,14 @@ OURSELVES: Final = __name__.partition(".")[0]
 class Selection:
     """The modules that a list of names selects, without those that a list of exceptions names.
 
-    A name selects the module and everything below it, an `fnmatch` pattern each full name that it matches (F11).
+    A name selects the module and everything below it, an `fnmatch` pattern each full name that it matches.
     """
 
     def __init__(self, packages: Iterable[str], exclude: Iterable[str] = ()) -> None:
         self.packages: Final = tuple(packages)
         self.exclude: Final = tuple(exclude)
         self._selects = _Test(self.packages)
-        # Rewriting this package would need the code of the rewriter itself (F12).
+        # Rewriting this package would need the code of the rewriter itself (checklist F12).
         self._excludes = _Test((*self.exclude, OURSELVES))
 
     def matches(self, module_name: str) -> bool:
@@ -44,7 +44,7 @@ def is_pattern(name: str) -> bool:
 
 
 class _Test:
-    """Whether some name or pattern matches a module. Each import of an unselected module pays for one call (F13)."""
+    """Whether some name or pattern matches a module. Each import of an unselected module pays for one call."""
 
     def __init__(self, names: Iterable[str]) -> None:
         names = tuple(names)

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class TemporaryLoader:
-    """Another tool's loader, while it loads one module (F5, F6, F8).
+    """Another tool's loader, while it loads one module (checklist F5, F6, F8).
 
     It has the attributes of that loader, and `isinstance` takes it for one. Before the module runs, the original loader
     takes its place again, so that the module sees that one.

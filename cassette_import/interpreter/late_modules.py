@@ -11,7 +11,7 @@ They need neither the modules that rewrite trees nor those that run passes. A la
 and used as ``rewriter.overdub_function``. Type checkers and import-linter regard it as imported.
 
 It may be executed while a program's module is found or loaded, or in the middle of any function. So a late module
-imports nothing that a program could hide, replace or have overdubbed (F12): only modules of cassette_import, and those
+imports nothing that a program could hide, replace or have overdubbed: only modules of cassette_import, and those
 modules of the standard library that were imported together with the modules that name it. If the folder of a program
 hides modules of the standard library, all late modules are executed before the program begins (`execute_all`).
 

@@ -1,6 +1,6 @@
 """What the symbols of rewritten code mean: constants, and cells.
 
-No namespace shows a symbol (N1, V5). A value that never changes is a constant of the code. The others are attributes of
+No namespace shows a symbol. A value that never changes is a constant of the code. The others are attributes of
 *cells*, which are constants themselves: one cell has the flags, and each variant has one. Cells are modules, because
 the interpreter reads attributes of modules fastest; no import finds them.
 

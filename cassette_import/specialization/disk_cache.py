@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_STAMP", "append", "clear", "find", "location", "read", "size", "stamp_of", "write"]
 
-# The first bytes differ from those of a `.pyc`: Python and other tools must not take the file for one (D2, D4).
+# The first bytes differ from those of a `.pyc`: Python and other tools must not take the file for one.
 _MAGIC = b"cassette"
 _HASH = 8
 _HASHED = len(_MAGIC) + 2 * _HASH  # magic, fingerprint, hash of the rest of the record
@@ -127,7 +127,7 @@ def write(source_path: str, tag: str, digest: bytes, values: Iterable[object], s
     try:
         records = b"".join([_record(source_path, digest, stamp, value) for value in values])
         # The file is as private as the source, and writable for its owner, as those of importlib. A name that is no
-        # file, such as <stdin> or a member of a zip file, has no folder for cache files (F8).
+        # file, such as <stdin> or a member of a zip file, has no folder for cache files (checklist F8).
         mode = os.stat(source_path).st_mode & 0o666 | 0o200
         os.makedirs(os.path.dirname(path), exist_ok=True)
         _write_atomically(path, records, mode)
@@ -183,7 +183,7 @@ def location(source_path: str, tag: str) -> str | None:
     """The path of the file for this source and tag; None if this interpreter has no caches.
 
     The path contains Python's version, through `cache_from_source`, and the level of `-O`, in front of the tag, which
-    would replace it otherwise (C1, D3).
+    would replace it otherwise (checklist C1, D3).
     """
     kind = f"{sys.flags.optimize or ''}{_MARK}{_version()}{tag}"
     try:

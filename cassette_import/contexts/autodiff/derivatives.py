@@ -106,6 +106,10 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     tangents:
         A direction for each argument, in its structure; None for an argument that is no number.
 
+    Returns
+    -------
+    The value, and the derivative in the structure of the value; numbers that depend on no argument have derivative 0.0.
+
     Raises
     ------
     ValueError
@@ -187,9 +191,19 @@ def _collect_seeds(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> No
 def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     """The derivatives of the number ``f(*args)`` for each argument: reverse mode.
 
+    Parameters
+    ----------
+    f, args:
+        The function and its arguments: numbers, structures of numbers (lists, tuples, dicts), or other objects.
+
     Returns
     -------
-    A tuple with an entry for each argument, in its structure.
+    A tuple with an entry for each argument, in its structure; None for an object that is no number.
+
+    Raises
+    ------
+    TypeError
+        If the result contains no number.
 
     >>> gradient(sum, [3.0, 4.0])
     ([1.0, 1.0],)

@@ -119,6 +119,15 @@ one."""
 def has_slopes(f: Any) -> bool:
     """Whether the partial derivatives of a function are known.
 
+    Parameters
+    ----------
+    f:
+        An operator, a function of `math`, or any other object.
+
+    Returns
+    -------
+    True or False.
+
     >>> has_slopes(math.sin), has_slopes(math.floor)
     (True, False)
     """
@@ -136,6 +145,10 @@ def slope(f: Any, number: int, value: Any, values: Sequence[Any]) -> Any:
         The number of the argument; the first one is 0.
     value, values:
         The result, and the arguments.
+
+    Returns
+    -------
+    The derivative, in the arithmetic of the arguments.
 
     Raises
     ------

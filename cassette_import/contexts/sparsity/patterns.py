@@ -71,12 +71,26 @@ def jacobian(f: Callable[[Any], Any], x: Any, *, local: bool = False) -> Any:
 def hessian(f: Callable[[Any], Any], x: Any, *, local: bool = False) -> Any:
     """Which second derivatives of a function with one result may be different from zero.
 
-    The parameters and errors are those of `jacobian`. The result of `f` is one number; of several, the pattern is that
-    of all together.
+    Parameters
+    ----------
+    f:
+        A function of one argument, as for `jacobian`. Its result is one number; of several, the pattern is that of all
+        together.
+    x:
+        The argument: a number, an array, or a list, tuple or dict of these. Its numbers are the inputs, in their order.
+    local:
+        Whether each branch is decided as for this `x`. By default, both sides run and are joined.
 
     Returns
     -------
     A symmetric boolean `scipy.sparse.csr_array`, with a row and a column for each input.
+
+    Raises
+    ------
+    SparsityError
+        If the dependences of a value cannot be followed. The message names the call site, and what to do.
+    TypeError
+        If `x` has no number, or the result contains something else than numbers.
 
     Example
     -------

@@ -57,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # typeshed has overloads for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Remove the program and its arguments before argparse parses the rest (M4)."""
+        """Remove the program and its arguments before argparse parses the rest (checklist M4)."""
         if not self._takes_program:
             found, unknown = super().parse_known_args(args, namespace)
             self._refuse(unknown)

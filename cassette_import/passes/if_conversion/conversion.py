@@ -32,6 +32,32 @@ def if_conversion(context_type: type, reflection: Reflection) -> Any:
 
     The context decides what a branch does. It has the methods that the docstring of this package lists. Where all lanes
     agree, the converted function does what the original one does.
+
+    Parameters
+    ----------
+    context_type:
+        The type of the context for which the pass runs.
+    reflection:
+        The function.
+
+    Returns
+    -------
+    The node of the function, with another body.
+
+    Example
+    -------
+    >>> from cassette_import import Context, overdub
+    >>> from cassette_import.passes.if_conversion import ConvertedCode
+    >>> class Decisions(Context, ConvertedCode):
+    ...     passes = [if_conversion]
+    ...     def choice(self, test, *variables):
+    ...         print("a branch on", test)
+    ...         return super().choice(test, *variables)
+    >>> def sign(x):
+    ...     return -1 if x < 0 else 1
+    >>> overdub(Decisions(), sign, 3)
+    a branch on False
+    1
     """
     return _pass(reflection, False)
 

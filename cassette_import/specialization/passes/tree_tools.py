@@ -44,9 +44,13 @@ def nooverdub(expression: Expression) -> Expression:
 
 
 def contextslot() -> ast.expr:
-    """Return the expression for the context for which the pass runs.
+    """The expression for the context for which the pass runs.
 
     A call of a method of it is an event like any other call, unless it is marked with `nooverdub`.
+
+    Returns
+    -------
+    A new node.
 
     >>> isinstance(contextslot(), ast.expr)
     True
