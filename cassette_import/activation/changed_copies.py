@@ -58,7 +58,7 @@ def disablehooks(ctx: AnyContext) -> AnyContext:
 
     Returns
     -------
-    A new context, of a subclass of the context's type.
+    A new context of the same type.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def disablehooks(ctx: AnyContext) -> AnyContext:
 
 def _copied(verb: str, ctx: AnyContext) -> AnyContext:
     if not isinstance(ctx, Context):
-        raise TypeError(f"{verb} wants a context, not {ctx!r}")
+        raise TypeError(f"{verb}(ctx, ...): ctx must be an instance of a Context, not {ctx!r}")
     made = copy.copy(ctx)
     object.__setattr__(made, "_copy_of", ctx)  # a frozen dataclass may be a context
     return made
