@@ -44,7 +44,7 @@ PACKAGES: Final = ("sgp4", "geographiclib", "fluids", "chemicals", "astral")
 MODULES: Final = {"geographiclib": "geographiclib.geodesic", "chemicals": "chemicals.iapws", "astral": "astral.sun"}
 """What the functions import, so that it is imported before they are recorded."""
 SECONDS: Final = 60
-"""No further round begins after a row has taken so long."""
+"""No third round begins after a row has taken so long."""
 WAYS: Final = ("Python", "numba", "JAX", "lanes", "C")
 DEEP: Final = (
     "1 08195U 75081A   06176.33215444  .00000099  00000-0  11873-3 0   813",
@@ -161,7 +161,7 @@ class Row:
         if program.compiled is not None:
             ways["C"] = program.compiled, program.columns
         for number in range(rounds):
-            if number and time.monotonic() - begin > SECONDS:
+            if number > 1 and time.monotonic() - begin > SECONDS:
                 break
             for way, (call, columns) in ways.items():
                 start = time.process_time()

@@ -20,6 +20,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 NUMBERS: Final = frozenset(map(id, (int, float, complex, bool, Fraction, Decimal)))
 """The types of numbers without a method of the program, by identity: a metaclass may have no hash."""
 _BINARY: Final = ["add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"]
+_BITWISE: Final = {"and_": "and", "or_": "or", "xor": "xor", "lshift": "lshift", "rshift": "rshift"}
 _COMPARISONS: Final = ["lt", "le", "eq", "ne", "gt", "ge"]
 _UNARY: Final = ["neg", "pos", "abs", "invert", "index"]
 
@@ -30,6 +31,11 @@ _PACKAGE: Final = f"{__name__.partition('.')[0]}."
 _METHODS: Final[dict[Any, tuple[str, ...]]] = {
     **{getattr(operator, name): (f"__{name}__", f"__r{name}__") for name in _BINARY},
     **{getattr(operator, f"i{name}"): (f"__{name}__", f"__r{name}__", f"__i{name}__") for name in _BINARY},
+    **{getattr(operator, name): (f"__{method}__", f"__r{method}__") for name, method in _BITWISE.items()},
+    **{
+        getattr(operator, f"i{method}"): (f"__{method}__", f"__r{method}__", f"__i{method}__")
+        for method in _BITWISE.values()
+    },
     **{getattr(operator, name): tuple(f"__{other}__" for other in _COMPARISONS) for name in _COMPARISONS},
     **{getattr(operator, name): (f"__{name}__",) for name in _UNARY},
     operator.truth: ("__bool__",),
@@ -62,6 +68,17 @@ def runs_own_method(function: Any, operands: Iterable[Any]) -> bool:
             if own and not own.isdisjoint(_METHODS.get(function, _CONVERSIONS)):
                 return True
     return False
+
+
+def own_methods(function: Any, operands: Iterable[Any]) -> list[FunctionType]:
+    """The special methods that the program has written for the operands, of those that a function may call."""
+    found = []
+    for kind in {type(plain(operand)) for operand in operands}:
+        if id(kind) not in NUMBERS:
+            for name in _own_methods(kind).intersection(_METHODS.get(function, _CONVERSIONS)):
+                method = next(space[name] for space in map(class_namespace, bases_of(kind) or ()) if name in space)
+                found.append(method)
+    return found
 
 
 _known: Final[dict[int, tuple[type, frozenset[str]]]] = {}

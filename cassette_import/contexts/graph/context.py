@@ -21,8 +21,16 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
 from cassette_import.contexts.common.numeric_values import can_change, is_array
+from cassette_import.contexts.common.own_operators import own_methods
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
-from cassette_import.contexts.graph.known_functions import IN_PLACE, MUTATORS, is_pure, keeps_types, makes_text
+from cassette_import.contexts.graph.known_functions import (
+    IN_PLACE,
+    MUTATORS,
+    OPERATORS,
+    is_pure,
+    keeps_types,
+    makes_text,
+)
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.runtime.dispatch.call_sites import nearest_site
@@ -202,11 +210,18 @@ class TraceContext(LosesNothing, tagging=True):
         for one in (*arguments, *keywords.values()):
             if metas_of(one) is None and type(plain(one)) in (list, tuple, dict) and f in _SIZES:
                 return NO_METADATA
+        if self._ran_methods_of_program(f, arguments):
+            return NO_METADATA
         if f in _QUESTIONS and self.node_of(arguments[0]) is None:
             return NO_METADATA
         if not self._may_call(f) or value is None or id(f) in MUTATORS or "out" in keywords:
             raise self.refuse(refusal(f"{leaf_name(f)} gets unknown values, and may change something", _INSTALL))
         return self._metadata_of_result(self._add(f, arguments, keywords, value), value)
+
+    def _ran_methods_of_program(self, f: Any, arguments: tuple[Any, ...]) -> bool:
+        """Whether an operator has run special methods of the program, whose result has the metadata that it needs."""
+        methods = own_methods(f, arguments) if f in OPERATORS or f in IN_PLACE else ()
+        return bool(methods) and all(calls_overdubbed(self._program, one) for one in methods)
 
     def compared(self, f: Any) -> None:
         """A leaf is about to compare or to hash unknown values."""
