@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import enum
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -44,16 +45,28 @@ _SMALL_NUMBER: Final = 10**15
 _FAILURES: Final = Exception, SystemExit, GeneratorExit
 """Exceptions that must not reach the program. KeyboardInterrupt must."""
 _CONTAINERS: Final = list, tuple, dict
+_VALUES: Final = int, str, float, bytes
+"""The types whose `repr` enumerations use for values that are instances of them."""
+_IMMUTABLE: Final = 1 << 8
+"""`Py_TPFLAGS_IMMUTABLETYPE`, which no class has that a program makes."""
+_WITH_REPR_IN_C: Final = frozenset(
+    {*(("datetime", name) for name in ("date", "datetime", "time", "timedelta", "timezone")), ("decimal", "Decimal")}
+)
 _NAMES_OF_CLASSES: Final = tuple(
     (name, class_namespace(type).get(name)) for name in ("__name__", "__qualname__", "__getattribute__", "__getattr__")
 )
 """How `type` finds names and attributes of a class; another metaclass may find other ones, by code of the program."""
 
 
-Form: TypeAlias = tuple[str, str | None, Any, tuple[tuple[str, Any], ...], tuple[str, ...] | None]
+Form: TypeAlias = tuple[str, Any, Any, tuple[tuple[str, Any], ...], Any, dict[str, Any] | None]
 """How instances of a class are shown: what their text begins with, up to the address or the first attribute. If they
 have attributes, what the text of one without any begins with, the descriptor of `__dict__`, and the slots. The names
-of their fields, if they are shown as arguments of a call: with `tuple` for the descriptor they are items."""
+of their fields, if they are shown as arguments of a call: with `tuple` for the descriptor they are items. For a
+dataclass, the fields themselves: while they are the same, so is the form.
+
+With `Enum` for the fields they are members of an enumeration: the second item is the type of their values, or None, and
+the names in the slots are those of their attributes. With `repr` the text is what `repr` returns, which calls no other
+code as long as the third item, a descriptor, finds None."""
 
 
 class Shortener:
@@ -129,36 +142,42 @@ class Shortener:
         """
         return self._show(value, levels)
 
-    def form(self, value: Any) -> Form | type | None:
+    def form(self, value: Any) -> Any:
         """How the instances of a value's class are shown, as far as that is the same for all; None if it is not.
 
-        The result is `list`, `tuple` or `dict` if they are shown as these are.
+        The result is a `Form`, or `list`, `tuple` or `dict` if they are shown as these are, and `NotImplemented` if it
+        is not known yet, because the module of the class is being imported.
 
         It mirrors `_show`. The class may have other bases and attributes later, and then another form.
         """
         kind = type(value)
+        repr_method = lookup(kind, "__repr__")
+        if _is_repr_of_members(repr_method) or _has_repr_in_c(kind, repr_method):
+            return NotImplemented if self._is_being_imported(kind) else _form_of_text(kind, repr_method)
         if kind in _SHOWERS or any(lookup(type(kind), name) is not found for name, found in _NAMES_OF_CLASSES):
             return None
-        repr_method = lookup(kind, "__repr__")
         for base in _CONTAINERS:
             if repr_method is base.__repr__ and issubclass(kind, base):
                 return base
         shower = _BY_REPR.get(repr_method)
         if shower is Shortener._simple:
             head, _, address = repr(value).rpartition("0x")
-            return (head, None, None, (), None) if address == f"{id(value):x}>" and _is_plain(head) else None
+            return (head, None, None, (), None, None) if address == f"{id(value):x}>" and _is_plain(head) else None
         names = kind.__name__, kind.__qualname__
         if shower is not None or self._calls_reprs or not all(map(_is_plain, names)):
             return None
         if isinstance(repr_method, FunctionType):
             if _is_named_tuple(kind, repr_method):
-                return _form_of_fields(names[0], getattr(kind, "_fields", ()), tuple, ())
+                return _form_of_fields(names[0], getattr(kind, "_fields", ()), tuple, (), None)
             if _has_generated_repr(kind, repr_method):
+                every = getattr(kind, "__dataclass_fields__", None)
+                if type(every) is not dict or any(type(field) is not dataclasses.Field for field in every.values()):
+                    return None
                 fields = [field.name for field in dataclasses.fields(kind) if field.repr]
-                return _form_of_fields(names[1], fields, namespace_of(kind), tuple(slots_of(kind)))
+                return _form_of_fields(names[1], fields, namespace_of(kind), tuple(slots_of(kind)), every)
         if _has_own_text(kind):
             return None
-        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind)), None
+        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind)), None, None
 
     def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
         names = [field.name for field in dataclasses.fields(kind) if field.repr]
@@ -285,14 +304,42 @@ def _is_named_tuple(kind: type, repr_method: FunctionType) -> bool:
 
 
 def _form_of_fields(
-    name: str, fields: Iterable[str], namespace: Any, slots: tuple[tuple[str, Any], ...]
+    name: str, fields: Iterable[str], namespace: Any, slots: tuple[tuple[str, Any], ...], every: dict[str, Any] | None
 ) -> Form | None:
     """The form of a class whose fields are shown; None if the extension cannot tell them apart."""
     shown = tuple(fields)
     slot_names = [slot for slot, _ in slots]
     if not all(map(_is_plain, (*shown, *slot_names))) or len({*slot_names}) < len(slot_names):
         return None
-    return name, None, namespace, slots, shown
+    return name, None, namespace, slots, shown, every
+
+
+def _form_of_text(kind: type, repr_method: Any) -> Form | None:
+    """The form of a class whose objects are shown by their `repr`."""
+    if not _is_repr_of_members(repr_method):
+        return "", None, class_namespace(kind).get("tzinfo"), (), repr, None
+    name, values = type.__dict__["__name__"].__get__(kind), lookup(kind, "_value_repr_")
+    of_types = [None] if values is None or values is repr else [base for base in _VALUES if values is base.__repr__]
+    is_usual = (
+        lookup(kind, "__class__") is lookup(object, "__class__")
+        and any(lookup(kind, "__getattribute__") is base.__getattribute__ for base in (object, *_VALUES))
+        and all(lookup(type(kind), name) is lookup(type, name) for name in ("__name__", "__getattribute__"))
+        and lookup(kind, "_name_") is lookup(kind, "_value_") is None
+    )
+    if not of_types or not is_usual or not _is_plain(name):
+        return None
+    return f"<{name}.", of_types[0], namespace_of(kind), (("_name_", None), ("_value_", None)), enum.Enum, None
+
+
+def _is_repr_of_members(repr_method: Any) -> bool:
+    return any(repr_method is known for known in (enum.Enum.__repr__, enum.Flag.__repr__))
+
+
+def _has_repr_in_c(kind: type, repr_method: Any) -> bool:
+    """Whether the `repr` of objects is written in C and calls no other code."""
+    if not type.__dict__["__flags__"].__get__(kind) & _IMMUTABLE:
+        return issubclass(kind, type) and repr_method is type.__repr__
+    return (kind.__module__, kind.__name__) in _WITH_REPR_IN_C
 
 
 def _has_own_text(kind: type) -> bool:

@@ -1,17 +1,23 @@
 """Values and names of functions as the hooks of `trace` in C show them: as those in Python do."""
 
+import abc
+import asyncio
 import collections
 import dataclasses
 import datetime
+import decimal
 import enum
+import fractions
 import functools
 import gc
 import math
 import os
+import pathlib
 import random
 import re
 import sys
 import types
+import uuid
 import weakref
 
 import pytest
@@ -161,6 +167,71 @@ class Colour(enum.Enum):
     RED = 1
 
 
+class Odd(enum.Enum):
+    LONG = "x" * 100
+    PAIR = (1, "a")
+    NESTED = ((1, 2), 3)
+    LIST = [1]
+    OBJECT = Plain()
+    TEXT = "é\n"
+    ÉTÉ = 3
+    NUMBER = 10**30
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Word(str, enum.Enum):
+    A = "a"
+
+
+class Ratio(float, enum.Enum):
+    HALF = 0.5
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Bits(enum.IntFlag):
+    ONE = 1
+    TWO = 2
+
+
+class OfOwnRepr(enum.Enum):
+    A = 1
+
+    def __repr__(self):
+        return "own"
+
+
+class OfOwnValue(enum.Enum):
+    A = 1
+
+
+OfOwnValue._value_ = property(lambda self: 7, lambda self, value: None)
+
+
+class Abstract(metaclass=abc.ABCMeta):
+    @abc.abstractmethod
+    def name(self):
+        pass
+
+
+class Zone(datetime.tzinfo):
+    def __repr__(self):
+        return "zone"
+
+
+class Cents(decimal.Decimal):
+    pass
+
+
+MEMBERS = [*Odd, *Level, *Word, *Ratio, *Access, Access.READ | Access.WRITE, Access(0), *Bits, Bits(0), Bits(8)]
+
+
 class Failing:
     def __repr__(self):
         raise SystemExit
@@ -240,6 +311,12 @@ VALUES = [
         Ellipsis,
         NotImplemented,
     ),
+    *MEMBERS,
+    *(OfOwnRepr.A, OfOwnValue.A, Abstract, Colour, Level, re.IGNORECASE, [Odd.PAIR, {Level.LOW: Bits.ONE}]),
+    *(datetime.datetime(2020, 1, 2), datetime.datetime(2020, 1, 2, tzinfo=datetime.timezone.utc)),
+    *(datetime.datetime(2020, 1, 2, tzinfo=Zone()), datetime.time(1, 2), datetime.time(1, 2, tzinfo=Zone())),
+    *(datetime.timedelta(3), datetime.timezone.utc, decimal.Decimal("1.50"), Cents(1), fractions.Fraction(1, 3)),
+    *(pathlib.PurePosixPath("a/b"), uuid.UUID(int=1), asyncio.Future.done, Level.LOW.bit_length, enum, "".join),
     *(
         datetime.date(2020, 1, 2),
         re.compile("a"),
@@ -300,6 +377,82 @@ def test_random_values_are_shown_as_in_python(width):
     for _ in range(1500):
         value = random_value(numbers, 4)
         assert formatter(value) == show(value)
+
+
+def formatter_that_is_left_nothing(width=60):
+    """A formatter that fails where a value is left to Python."""
+    return ACCELERATOR.Formatter(width, None, Shortener(width).form, display, SYSTEM)
+
+
+def test_members_of_enumerations_and_values_of_c_types_are_shown_in_c():
+    shown = formatter_that_is_left_nothing()
+    assert shown([Colour.RED, Level.LOW]) == "[<Colour.RED: 1>, <Level.LOW: 1>]"
+    assert shown((Word.A, Ratio.HALF)) == "(<Word.A: 'a'>, <Ratio.HALF: 0.5>)"
+    assert shown(Access.READ) == "<Access.READ: 1>"
+    assert shown(Odd.PAIR) == "<Odd.PAIR: (1, 'a')>"
+    assert shown([datetime.date(2020, 1, 2), decimal.Decimal("1.5"), datetime.datetime(2020, 1, 2)]) == (
+        "[datetime.date(2020, 1, 2), Decimal('1.5'), datetime.datetime(2020, 1, 2, 0, 0)]"
+    )
+    assert shown([1j, Abstract]) == f"[1j, <class '{__name__}.Abstract'>]"
+
+
+def test_an_enumeration_that_changes_is_shown_as_it_is_then():
+    class Changing(enum.Enum):
+        A = 1
+
+    show = Shortener(60)
+    formatter = ACCELERATOR.Formatter(60, show, show.form, display, SYSTEM)
+    assert formatter(Changing.A) == show(Changing.A) == "<Changing.A: 1>"
+    Changing.A._value_ = 2
+    assert formatter(Changing.A) == show(Changing.A) == "<Changing.A: 2>"
+    Changing.A._name_ = "B"
+    assert formatter(Changing.A) == show(Changing.A) == "<Changing.B: 2>"
+    Changing._value_repr_ = hex
+    assert formatter(Changing.A) == show(Changing.A) == "<Changing.B: 0x2>"
+    Changing.__name__ = "Renamed"
+    assert formatter(Changing.A) == show(Changing.A) == "<Renamed.B: 0x2>"
+    Changing.__repr__ = lambda self: "own"
+    assert formatter(Changing.A) == show(Changing.A)
+
+
+def test_a_member_is_shown_without_its_text_while_its_module_is_imported(monkeypatch):
+    class Early(enum.Enum):
+        A = 1
+
+    module = types.ModuleType("being_imported")
+    module.__spec__ = types.SimpleNamespace(_initializing=True)
+    monkeypatch.setitem(sys.modules, "being_imported", module)
+    Early.__module__ = "being_imported"
+    show = Shortener(60)
+    formatter = ACCELERATOR.Formatter(60, show, show.form, display, SYSTEM)
+    assert formatter(Early.A) == show(Early.A) == f"<Early instance at {id(Early.A):#x}>"
+    module.__spec__._initializing = False
+    assert formatter(Early.A) == show(Early.A) == "<Early.A: 1>"
+
+
+@pytest.mark.parametrize("change", ["hide", "show", "rename", "remove", "add", "replace", "kind"])
+def test_fields_of_a_dataclass_that_are_changed_in_place_are_shown_as_they_are_then(change):
+    made = dataclasses.make_dataclass("Made", ["first", "second", ("third", int, dataclasses.field(repr=False))])
+    show = Shortener(60)
+    formatter = ACCELERATOR.Formatter(60, show, show.form, display, SYSTEM)
+    value, fields = made(1, 2, 3), made.__dataclass_fields__
+    assert formatter(value) == show(value) == "Made(first=1, second=2)"
+    if change == "hide":
+        fields["first"].repr = False
+    elif change == "show":
+        fields["third"].repr = True
+    elif change == "rename":
+        fields["first"].name = "third"
+    elif change == "remove":
+        del fields["second"]
+    elif change == "add":
+        fields["fourth"] = fields["first"]
+    elif change == "replace":
+        fields["first"] = fields["third"]
+    else:
+        fields["first"]._field_type = fields["first"].__class__
+    assert formatter(value) == show(value) != "Made(first=1, second=2)"
+    assert formatter([value]) == show([value])
 
 
 def test_a_class_that_changes_is_shown_as_it_is_then():
@@ -401,9 +554,10 @@ def test_parts_that_are_left_to_python_are_shown_by_it_alone():
         raise AssertionError
 
     formatter = ACCELERATOR.Formatter(60, whole, show.form, display, SYSTEM, part)
-    value = [Point(Colour.RED, "x"), 1, (Colour.RED,)]
-    assert formatter(value) == show(value) == "[Point(x=<Colour.RED: 1>, y='x'), 1, (<Colour.RED: 1>,)]"
-    assert parts == [(Colour.RED, 1), (Colour.RED, 1)]
+    third = fractions.Fraction(1, 3)
+    value = [Point(third, "x"), 1, (third,)]
+    assert formatter(value) == show(value) == "[Point(x=Fraction(1, 3), y='x'), 1, (Fraction(1, 3),)]"
+    assert parts == [(third, 1), (third, 1)]
 
 
 def test_a_value_is_left_to_python_once_if_a_part_cannot_be_shown():

@@ -116,9 +116,7 @@ class Formatter:
         self,
         width: int,
         show: Callable[[Any], str],
-        find_form: Callable[
-            [Any], tuple[str, str | None, Any, tuple[tuple[str, Any], ...], tuple[str, ...] | None] | type | None
-        ],
+        find_form: Callable[[Any], Any],
         display: Callable[[Any], str],
         other_module: str,
         show_part: Callable[[Any, int], str] = ...,

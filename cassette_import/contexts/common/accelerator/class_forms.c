@@ -32,12 +32,12 @@ qualified_name_of_class(PyTypeObject *type)
     return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)type)->ht_qualname : Py_None;
 }
 
-/* Take what Python has found: `None`, a type, or `(head, anonymous, namespace, slots, fields)`. Returns whether it is of
-   that form. */
+/* Take what Python has found: `None`, a type, or `(head, anonymous, namespace, slots, fields, every)`. Returns whether it
+   is of that form. */
 static int
 take_form(ClassForm *form, PyObject *found)
 {
-    PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL, *fields = NULL;
+    PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL, *fields = NULL, *every = NULL;
     if (found == (PyObject *)&PyList_Type || found == (PyObject *)&PyTuple_Type ||
         found == (PyObject *)&PyDict_Type) {
         form->base = (PyTypeObject *)found;
@@ -48,7 +48,7 @@ take_form(ClassForm *form, PyObject *found)
         return 0;
     }
     if (found != Py_None &&
-        !PyArg_ParseTuple(found, "UOOO!O", &head, &anonymous, &namespace, &PyTuple_Type, &slots, &fields)) {
+        !PyArg_ParseTuple(found, "UOOO!OO", &head, &anonymous, &namespace, &PyTuple_Type, &slots, &fields, &every)) {
         return 0;
     }
     Py_ssize_t count = slots == NULL ? 0 : PyTuple_GET_SIZE(slots);
@@ -74,7 +74,24 @@ take_form(ClassForm *form, PyObject *found)
     form->is_tuple = namespace == (PyObject *)&PyTuple_Type;
     form->namespace = namespace == Py_None || form->is_tuple ? NULL : namespace;
     form->fields = PyTuple_CheckExact(fields) ? Py_NewRef(fields) : NULL;
-    return 1;
+    form->is_member = PyType_Check(fields);
+    form->is_repr = PyCFunction_Check(fields);
+    if (every != Py_None && (form->known_fields = known_fields(every)) != NULL) {
+        form->every = Py_NewRef(every);
+    }
+    return !PyErr_Occurred();
+}
+
+static void
+drop_parts(ClassForm *form)
+{
+    Py_CLEAR(form->name);
+    Py_CLEAR(form->qualified_name);
+    Py_CLEAR(form->head);
+    Py_CLEAR(form->anonymous);
+    Py_CLEAR(form->fields);
+    Py_CLEAR(form->every);
+    Py_CLEAR(form->known_fields);
 }
 
 /* The form of a value's class. NULL: the class has none that lasts, or there is an exception. */
@@ -89,30 +106,25 @@ form_of(Formatter *self, PyObject *value)
     }
     PyObject *name = name_of_class(type), *qualified_name = qualified_name_of_class(type);
     if (form->type == type && form->version == version && form->name == name &&
-        form->qualified_name == qualified_name) {
+        form->qualified_name == qualified_name && (form->every == NULL || are_fields_known(form->every, form->known_fields))) {
         return form;
     }
     PyObject *found = PyObject_CallOneArg(self->find_form, value);
-    if (found == NULL) {
+    if (found == NULL || found == Py_NotImplemented) {
+        Py_XDECREF(found);
         return NULL;
     }
     ClassForm old = *form, new = {.type = type, .version = version};
     int is_taken = take_form(&new, found);
     Py_DECREF(found);
     if (version_of(type) != version || !is_taken) {
-        Py_XDECREF(new.head);
-        Py_XDECREF(new.anonymous);
-        Py_XDECREF(new.fields);
+        drop_parts(&new);
         return NULL;
     }
     new.name = Py_NewRef(name);
     new.qualified_name = Py_NewRef(qualified_name);
     *form = new;
-    Py_XDECREF(old.name);
-    Py_XDECREF(old.qualified_name);
-    Py_XDECREF(old.head);
-    Py_XDECREF(old.anonymous);
-    Py_XDECREF(old.fields);
+    drop_parts(&old);
     return form;
 }
 
@@ -175,8 +187,7 @@ put_attributes(Formatter *self, Text *text, const ClassForm *form, PyObject *val
 
 /* ---- dataclasses and named tuples */
 
-/* What an object stores in its `__dict__` under a name; a new reference, or NULL. No key is compared by code of its own. */
-static PyObject *
+PyObject *
 stored_item(PyObject *namespace, PyObject *name)
 {
     PyObject *key, *item;
@@ -260,6 +271,21 @@ put_call(Formatter *self, Text *text, const ClassForm *form, PyObject *value, in
 
 /* ---- any object */
 
+/* Add what `repr` returns, unless the value refers to another object, whose `repr` would be called. */
+static int
+put_known_repr(Formatter *self, Text *text, const ClassForm *form, PyObject *value)
+{
+    if (form->namespace != NULL) {
+        PyObject *found = Py_TYPE(form->namespace)->tp_descr_get(form->namespace, value, (PyObject *)form->type);
+        PyErr_Clear();
+        Py_XDECREF(found);
+        if (found != Py_None) {
+            return LEFT;
+        }
+    }
+    return put_repr(self, text, value);
+}
+
 int
 put_object(Formatter *self, Text *text, PyObject *value, int levels)
 {
@@ -282,7 +308,13 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
     }
     PyObject *head = Py_NewRef(form.head), *anonymous = Py_XNewRef(form.anonymous), *fields = Py_XNewRef(form.fields);
     int status = LEFT, count = 0;
-    if (fields != NULL) {
+    if (form.is_repr) {
+        status = put_known_repr(self, text, &form, value);
+    }
+    else if (form.is_member) {
+        status = put_member(self, text, &form, value);
+    }
+    else if (fields != NULL) {
         status = put_call(self, text, &form, value, levels);
     }
     else if (anonymous == NULL) {
@@ -322,10 +354,6 @@ clear_forms(Formatter *self)
         ClassForm *form = &self->forms[number];
         form->version = 0;
         form->type = NULL;
-        Py_CLEAR(form->name);
-        Py_CLEAR(form->qualified_name);
-        Py_CLEAR(form->head);
-        Py_CLEAR(form->anonymous);
-        Py_CLEAR(form->fields);
+        drop_parts(form);
     }
 }

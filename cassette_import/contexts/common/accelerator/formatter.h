@@ -29,6 +29,10 @@ typedef struct {
     PyObject *namespace; /* the descriptor of `__dict__` */
     PyObject *fields;    /* the names of the fields of a dataclass or named tuple, which are shown as arguments of a call */
     int is_tuple;        /* whether the fields are the items of a tuple */
+    int is_member;       /* whether they are members of an enumeration; `anonymous` is the type of their values then */
+    int is_repr;         /* whether the text is that of `repr`, unless the descriptor `namespace` finds something */
+    PyObject *every;     /* the fields of a dataclass by name, and what they were when the form was found */
+    PyObject *known_fields;
     int slot_count;
     PyObject *slot_names[MOST_SLOTS], *slots[MOST_SLOTS];
 } ClassForm;
@@ -66,6 +70,9 @@ int put_container(Formatter *self, Text *text, PyTypeObject *base, PyObject *val
 /* Add a value; in it, containers so many levels deep. */
 int put(Formatter *self, Text *text, PyObject *value, int levels);
 
+/* Add what `repr` returns for a value of a type whose `repr` calls no other code. */
+int put_repr(Formatter *self, Text *text, PyObject *value);
+
 /* Have Python add a part of the value that is left to it. */
 int put_part(Formatter *self, Text *text, PyObject *item, int levels);
 
@@ -85,7 +92,23 @@ put_item(Formatter *self, Text *text, PyObject *item, int levels)
     return status;
 }
 
+/* ---- members.c */
+
+/* Add a member of an enumeration. */
+int put_member(Formatter *self, Text *text, const ClassForm *form, PyObject *value);
+
+/* ---- dataclass_fields.c */
+
+/* What is known of the fields of a dataclass, a new reference; NULL: an exception. */
+PyObject *known_fields(PyObject *every);
+
+/* Whether this is still so. */
+int are_fields_known(PyObject *every, PyObject *known);
+
 /* ---- class_forms.c */
+
+/* What an object stores in its `__dict__` under a name; a new reference, or NULL. No key is compared by code of its own. */
+PyObject *stored_item(PyObject *namespace, PyObject *name);
 
 /* Add an object of a class that has no form of its own. */
 int put_object(Formatter *self, Text *text, PyObject *value, int levels);

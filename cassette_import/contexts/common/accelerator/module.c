@@ -27,7 +27,7 @@ clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
     return PyFloat_FromDouble(usual_clock());
 }
 
-#define VERSION 2 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 3 /* see `_VERSION` in the module in Python that loads this one */
 
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},

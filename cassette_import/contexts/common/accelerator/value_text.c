@@ -126,8 +126,7 @@ put_word(Formatter *self, Text *text, const char *word, int levels)
     return SHOWN;
 }
 
-/* What `repr` returns for a value of a type whose `repr` calls no other code. */
-static int
+int
 put_repr(Formatter *self, Text *text, PyObject *value)
 {
     PyObject *shown = PyObject_Repr(value);
@@ -306,7 +305,8 @@ put(Formatter *self, Text *text, PyObject *value, int levels)
     if (type == &PyBytes_Type) {
         return put_quoted(self, text, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value), levels, 0);
     }
-    if (type == &PyFunction_Type || type == &PyType_Type || type == &PyRange_Type) {
+    if (type == &PyFunction_Type || type == &PyType_Type || type == &PyRange_Type ||
+        type == &PyComplex_Type || type == &PyCFunction_Type) {
         return put_repr(self, text, value);
     }
     return put_object(self, text, value, levels);
