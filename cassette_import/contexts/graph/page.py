@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import html
 import json
-from importlib import resources
 from typing import Any, Final, Protocol
 
+from cassette_import.contexts.common.graphs.stage import page_of
 from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.graph.analyses import critical_path, widths
 from cassette_import.contexts.graph.nodes import Guard, Node, shown
@@ -40,11 +40,9 @@ def page(graph: Graph, title: str) -> str:
     title:
         The heading.
     """
-    template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     # A text with "</script>" in it would end the element that holds the data.
     data = json.dumps(_data(graph), separators=(",", ":")).replace("<", "\\u003c")
-    # The data are the last part: texts in them may look like another one.
-    return template.replace("@title@", html.escape(title)).replace("@data@", data)
+    return page_of(__package__, {"@title@": html.escape(title), "@data@": data})
 
 
 def _data(graph: Graph) -> dict[str, Any]:

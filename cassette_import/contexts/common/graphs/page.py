@@ -9,13 +9,13 @@ import html
 import json
 import os
 from collections import Counter
-from importlib import resources
 from typing import Any, Final
 
 from cassette_import.contexts.common.graphs.costs import Costs, costliest, costliest_path, costs_of
 from cassette_import.contexts.common.graphs.drawing import STYLE, Drawing, size_of_box
 from cassette_import.contexts.common.graphs.graph import Function, Graph
 from cassette_import.contexts.common.graphs.layout import rows
+from cassette_import.contexts.common.graphs.stage import page_of
 from cassette_import.contexts.common.graphs.svg import MARKERS
 
 __all__ = ["page", "write"]
@@ -43,7 +43,6 @@ def page(graph: Graph, count: int, title: str) -> str:
     if sizes[0] < len(graph.functions):
         sizes.append(min(_MOST_DRAWN, len(graph.functions)))
     pictures = [_picture(costliest(graph, costs, size), costs, identifiers) for size in sizes if size]
-    template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     # A name with "</script>" in it would end the element that holds the data.
     data = json.dumps(_data(graph, costs, identifiers), separators=(",", ":")).replace("<", "\\u003c")
     parts = {
@@ -54,9 +53,7 @@ def page(graph: Graph, count: int, title: str) -> str:
         "@pictures@": "\n".join(pictures),
         "@data@": data,  # the last one: names in it may look like another part
     }
-    for part, text in parts.items():
-        template = template.replace(part, text)
-    return template
+    return page_of(__package__, parts)
 
 
 def write(graph: Graph, count: int, path: str) -> None:
