@@ -291,7 +291,7 @@ class StackVariant:
             return False
         for level, which, table in hooks:
             assert table.method is not None
-            hook = hook_analysis.passing_value_through(table.method)
+            hook = hook_analysis.passing_value_through(table.method, kind.name or "")
             NAMES[self.names.argument_free_hook(which, level.number, kind)] = hook
             in_order = self.argument_free_hooks.setdefault((which, int(kind)), [])
             in_order.insert(len(in_order) if which == "pre" else 0, (level.number, hook))

@@ -17,6 +17,10 @@ FILES = {
                 if getattr(f, "__name__", "") == "price":
                     raise ValueError("no")
 
+        class Misspelt(Context):
+            def prehook(self, f, *args, **kwargs):
+                self.cuont += 1
+
         class NoConstructor(Context):
             def __init__(self):
                 raise RuntimeError("no constructor")
@@ -101,6 +105,15 @@ def test_a_hook_that_raises_is_named_with_context_event_and_call_site(way, folde
         "This exception was raised by prehook of the context Raises, at shop.py:4 in main, for the call of price."
         in output
     ), output
+
+
+def test_a_hook_that_uses_no_function_is_named_with_the_event_that_is_written_at_the_call_site(folder):
+    text = '@pytest.mark.cassette("own:Misspelt", packages=["shop"])\ndef test_shop():\n    shop.main()\n'
+    output = run(folder, text)
+    assert "raised by prehook of the context Misspelt, at test_shop.py:4 in test_shop, for the call of " in output, (
+        output
+    )
+    assert "f = " not in output
 
 
 def test_a_failure_of_the_program_names_no_hook(folder):

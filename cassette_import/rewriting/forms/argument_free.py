@@ -63,9 +63,9 @@ class ArgumentFreeForm:
         ]
         return found if which == "pre" else found[::-1]
 
-    def last(self, operand: ast.expr, event: Events) -> ast.expr:
-        """The operand that is evaluated last, with the prehooks after it."""
-        at = At(operand)
+    def last(self, operand: ast.expr, event: Events, place: At) -> ast.expr:
+        """The operand that is evaluated last, with the prehooks after it; `place` is that of the event."""
+        at = place.on_line_of(operand)
         if self.shape is not None and isinstance(operand, (ast.Name, ast.Constant)):
             return self._passed_through(at, operand, "pre", event)
         # Evaluating the operand may register another hook, so the hook is loaded after it.
@@ -98,36 +98,36 @@ class ArgumentFreeForm:
         if operation.whole:
             return self.after(at, at.pick([operation.node, *self.hooks(at, "pre", event)], 0), event)
         if operation.slots:
-            self._put_before(operation.slots[-1], event)
+            self._put_before(operation.slots[-1], event, at)
             return self.after(at, operation.node, event)
         before = self.hooks(at, "pre", event)
         return self.after(at, at.pick([*before, operation.node], len(before)), event)
 
     def statement(self, event: Events, last: Slot, statement: ast.stmt) -> list[ast.stmt]:
         """A statement whose last operand is `last`, with the hooks around it."""
-        self._put_before(last, event)
         at = At(statement)
+        self._put_before(last, event, at)
         return [statement, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", event))]
 
-    def _put_before(self, last: Slot, event: Events) -> None:
+    def _put_before(self, last: Slot, event: Events, place: At) -> None:
         """Put the prehooks after the operand that is evaluated last."""
         plain = Slot(last.holder, last.field, last.index)
         node = plain.get()
         if isinstance(node, ast.Slice):  # `a[b:c]` stays a slice: the interpreter has an instruction for it
             if node.step is not None:
-                node.step = self.last(node.step, event)
+                node.step = self.last(node.step, event, place)
             else:
-                node.upper = self.last(node.upper or At(node).constant(None), event)
+                node.upper = self.last(node.upper or At(node).constant(None), event, place)
         else:
-            plain.set(self.last(node, event))
+            plain.set(self.last(node, event, place))
 
     def call(self, node: ast.Call) -> ast.expr:
+        last = Slot(node, "func")
         if node.keywords:
-            self._put_before(Slot(node.keywords[-1], "value"), Events.CALLS)
+            last = Slot(node.keywords[-1], "value")
         elif node.args:
             argument = node.args[-1]
-            slot = Slot(argument, "value") if isinstance(argument, ast.Starred) else Slot(node, "args", -1)
-            self._put_before(slot, Events.CALLS)
-        else:
-            self._put_before(Slot(node, "func"), Events.CALLS)
-        return self.after(At(node), node, Events.CALLS)
+            last = Slot(argument, "value") if isinstance(argument, ast.Starred) else Slot(node, "args", -1)
+        at = At(node)
+        self._put_before(last, Events.CALLS, at)
+        return self.after(at, node, Events.CALLS)

@@ -65,6 +65,16 @@ class At:
         self._loads: dict[str, ast.Name] = {}
         self._true: ast.Constant | None = None
 
+    def on_line_of(self, operand: ast.expr) -> At:
+        """This position; if the operand begins on another line, its first character.
+
+        So tracers are notified of no other line than that of the operand.
+        """
+        line, column = operand.lineno, operand.col_offset
+        if line == self._position["lineno"]:
+            return self
+        return At(ast.Pass(lineno=line, col_offset=column, end_lineno=line, end_col_offset=column + 1))
+
     def put(self, node: Node) -> Node:
         """Set the position of `node`."""
         node.__dict__.update(self._position)

@@ -21,6 +21,7 @@ from cassette_import.rewriting.temporaries import LOCALS_READERS
 from cassette_import.runtime.dispatch.hook_functions import plain_code
 from cassette_import.runtime.names import is_rewritten
 
+_KIND: Final = "@event "
 _REST: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
 
 
@@ -50,11 +51,12 @@ def without_rest(function: FunctionType) -> CodeType:
     return code.replace(co_flags=code.co_flags & ~_REST)
 
 
-def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def passing_value_through(function: Callable[..., Any], kind: str = "") -> Callable[[Any, Any], Any]:
     """A hook that `touches_only_context`, as a function of the context and of a value that it returns.
 
-    The code of such a hook goes straight to its one return. None of its instructions reads its second variable. It is
-    never overdubbed: its module may be, but the source has no such function.
+    The code of such a hook goes straight to its one return. None of its instructions reads its second variable, whose
+    name becomes ``@event`` and its kind: if the hook raises, no variable of its frame looks like an argument. It
+    is never overdubbed: its module may be, but the source has no such function.
     """
     assert type(function) is FunctionType
     code = plain_code(function)
@@ -65,7 +67,7 @@ def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], 
     kept += bytes([dis.opmap["POP_TOP"], 0]) * drops_it
     kept += bytes([dis.opmap["LOAD_FAST"], 1, dis.opmap["RETURN_VALUE"], 0])
     added = (len(kept) - len(code.co_code)) // 2
-    names = code.co_varnames if len(code.co_varnames) > 1 else (*code.co_varnames, "value")
+    names = code.co_varnames[0], f"{_KIND}{kind}", *code.co_varnames[2:]
     made = code.replace(
         co_argcount=2,
         co_posonlyargcount=0,
@@ -78,6 +80,12 @@ def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], 
         co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
     )
     return FunctionType(DERIVED.add(made), function.__globals__, function.__name__)
+
+
+def argument_free_kind(code: CodeType) -> str | None:
+    """The kind of event that a hook `passing_value_through` runs for; None for other code."""
+    name = "".join(code.co_varnames[1:2])
+    return name.removeprefix(_KIND) if name.startswith(_KIND) else None
 
 
 def touches_only_context(method: Callable[..., Any], context_type: type) -> bool:
