@@ -5,6 +5,7 @@ Knows strings, paths and exceptions; must not know contexts.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -46,7 +47,11 @@ def file_size(count: int) -> str:
 
 def search_folders() -> list[str]:
     """The folders of `sys.path` and the current folder, as absolute paths: what `short_path` takes."""
-    return [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+    found = []
+    for folder in (*sys.path, os.curdir):
+        with contextlib.suppress(OSError):  # the current folder was deleted
+            found.append(os.path.abspath(folder))
+    return found
 
 
 def short_path(filename: str, folders: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from cassette_import.frontends.compiling.bar import with_bar
 from cassette_import.frontends.compiling.compiled_modules import CompiledModule
 from cassette_import.frontends.compiling.pool import compile_modules
 from cassette_import.frontends.compiling.selected_modules import SelectedModules, selected_modules
+from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.importing.package_walk import NoSuchPackage
 from cassette_import.interpreter.clock import perf_counter
 
@@ -36,7 +37,7 @@ def compile_packages(given: Any) -> int:
     if not wanted.packages:
         raise UsageError("no package is named: -p PACKAGE is needed")
     descriptions = (DEFAULT_CONTEXT,) if wanted.contexts is None else wanted.contexts
-    folders = [os.getcwd()]
+    folders = current_folders()
     _check(contexts_named(descriptions, *folders))
     if sys.implementation.cache_tag is None:
         raise UsageError("this Python has no caches: sys.implementation.cache_tag is None")

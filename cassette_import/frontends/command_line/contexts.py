@@ -6,7 +6,6 @@ Knows how contexts and their options are described; must not know any single con
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import textwrap
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from cassette_import.contexts.lookup import (
     importable_from,
 )
 from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
+from cassette_import.frontends.programs.import_path import current_folders
 
 __all__ = ["list_or_describe", "options_in_short"]
 
@@ -31,7 +31,7 @@ def list_or_describe(given: argparse.Namespace) -> int:
     if not given.names:
         return print_lines(_listed())
     try:
-        with importable_from([os.getcwd()]):
+        with importable_from(current_folders()):
             descriptions = [line for name in given.names for line in (*_described(name), "")]
     except UnknownContext as error:
         raise UsageError(str(error)) from error

@@ -10,17 +10,19 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from cassette_import.contexts.common.text import plural
+from cassette_import.contexts.common.text import plural, suggestion
 from cassette_import.contexts.fuzz import Findings, fuzz
 from cassette_import.contexts.fuzz.inputs import decoded
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError
+from cassette_import.frontends.programs.program import Module
+from cassette_import.importing.installation import check
 
 __all__ = ["fuzz_function"]
 
@@ -47,7 +49,7 @@ def fuzz_function(given: Any) -> int:
                 seeds,
                 seconds=given.seconds if given.seconds is not None or given.executions is not None else 60.0,
                 executions=given.executions,
-                packages=settings.names(given.packages or []),
+                packages=_packages(given.packages, given.target),
                 allowed=allowed,
                 output=given.output,
                 seed=given.seed,
@@ -56,6 +58,8 @@ def fuzz_function(given: Any) -> int:
             )
     except (NotOverdubbable, ModuleNotFoundError, ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
+    except OSError as error:  # those of the function are findings
+        raise UsageError(f"--output {error.filename or given.output}: {error.strerror or error}") from error
     return _report(found, given.output)
 
 
@@ -68,6 +72,19 @@ def _report(found: Findings, output: str | None) -> int:
     if found.interrupted:
         return _INTERRUPTED
     return 1 if found else 0
+
+
+def _packages(named: Sequence[str] | None, target: str) -> Sequence[str]:
+    """The packages whose branches count: without a name, that of the module, as for `run -m`, if it is in Python."""
+    if named is not None:
+        return settings.names(named)
+    own = Module(target.partition(":")[0], ()).own_packages()
+    try:
+        for name in own:
+            check(name)
+    except (ModuleNotFoundError, NotOverdubbable):
+        return ()
+    return own
 
 
 def _target(name: str) -> Callable[[Any], Any]:
@@ -98,13 +115,16 @@ def _exception(name: str, target: str) -> type[BaseException]:
     """A type of exceptions: of builtins, by its dotted name, or of the target's module."""
     module, _, last = name.rpartition(".")
     try:
-        owner: Any = importlib.import_module(module) if module else importlib.import_module(target.partition(":")[0])
-        found = getattr(owner, last, None) or getattr(builtins, last)
-    except (ImportError, AttributeError) as error:
+        owner = importlib.import_module(module or target.partition(":")[0])
+    except ImportError as error:
         raise UsageError(f"--allow {name}: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, BaseException)):
-        raise UsageError(f"--allow {name}: {found!r} is no exception")
-    return found
+    known = {**vars(builtins), **vars(owner)}
+    exceptions = [key for key, value in known.items() if isinstance(value, type) and issubclass(value, BaseException)]
+    if last not in known:
+        raise UsageError(f"--allow {name}: {owner.__name__} has no exception {last!r}{suggestion(last, exceptions)}")
+    if last not in exceptions:
+        raise UsageError(f"--allow {name}: {known[last]!r} is no exception")
+    return known[last]  # type: ignore[no-any-return]
 
 
 def _seeds(folder: str | None, kind: str) -> list[Any]:
@@ -112,13 +132,13 @@ def _seeds(folder: str | None, kind: str) -> list[Any]:
     if folder is None:
         return [_FIRST[kind]]
     try:
-        files = sorted(one for one in Path(folder).iterdir() if one.is_file())
+        files = {one: one.read_bytes() for one in sorted(Path(folder).iterdir()) if one.is_file()}
     except OSError as error:
-        raise UsageError(f"--seeds {folder}: {error.strerror}") from error
+        raise UsageError(f"--seeds {error.filename}: {error.strerror}") from error
     found = []
-    for file in files:
+    for file, contents in files.items():
         try:
-            found.append(decoded(file.read_bytes(), _SUFFIXES.get(kind, ".json")))
+            found.append(decoded(contents, _SUFFIXES.get(kind, ".json")))
         except ValueError as error:
             raise UsageError(f"{file} is no input of type {kind}: {error}") from error
     return found or [_FIRST[kind]]

@@ -138,7 +138,7 @@ EXAMPLES: Final[Mapping[str, Sequence[str]]] = {
     "doctor": ("doctor", "doctor jinja2", "doctor jinja2 -x jinja2.ext"),
     "cache": ("cache", "cache jinja2 --files", "cache --clear jinja2"),
     "fuzz": (
-        "fuzz -p tomli tomli:loads --seconds 60 --allow tomli.TOMLDecodeError --output fuzzing",
+        "fuzz tomli:loads --seconds 60 --allow tomli.TOMLDecodeError --output fuzzing",
         "fuzz mymodule:parse --type bytes --seeds samples --executions 10000",
     ),
     "compile": ("compile -p jinja2", "compile -p jinja2,markupsafe -c profile -c trace -j 4"),
@@ -181,7 +181,7 @@ def _add_fuzz(commands: Any) -> None:
     )
     add = fuzzing.add_argument
     add("target", metavar="MODULE:FUNCTION", help="a function of one argument")
-    add("-p", "--packages", action="append", metavar="PACKAGE[,…]", help="packages whose branches count")
+    add("-p", "--packages", action="append", metavar="PACKAGE[,…]", help="whose branches count (default: the target)")
     add("--seconds", type=float, metavar="N", help="end after N seconds (default: 60)")
     add("--executions", type=int, metavar="N", help="end after N executions")
     add("--seeds", metavar="DIR", help="a folder of inputs to begin with, one in each file")

@@ -6,7 +6,6 @@ Knows programs, results and processes; must not know how the command line is spe
 from __future__ import annotations
 
 import atexit
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from cassette_import.contexts.common.text import error_line
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, install_for
 from cassette_import.frontends.programs import exit_hooks
+from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.frontends.programs.program import Program
 from cassette_import.frontends.reporting.output import CannotWrite, print_texts
 from cassette_import.frontends.reporting.results import RunResults
@@ -58,7 +58,7 @@ def run_and_report(
         results = RunResults(contexts, output, wanted.report) if family is None else family
     except CannotWrite as error:
         raise UsageError(str(error)) from error
-    folders = program.folder, os.getcwd()
+    folders = [*program.folders, *current_folders()]
     program.prepare()
     installations = install_for(program, wanted, contexts)
     if family is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from cassette_import.frontends.command_line.usage import (
     install_for,
     settings_of,
 )
+from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.frontends.programs.program import CannotRun, Module, Program, Script
 from cassette_import.interpreter.module_bundle import bundled
 from cassette_import.specialization.progress import PROGRESS
@@ -77,7 +77,7 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
             _import_ready_made(name, READY_MADE[name].partition(":")[0])
     # A context may be defined beside the program, or in the current folder.
     with about_to_run(program.module):
-        contexts = contexts_named(wanted.contexts, program.folder, os.getcwd())
+        contexts = contexts_named(wanted.contexts, *program.folders, *current_folders())
     if given.escapes:
         from cassette_import.activation.escape_report import EscapeWatch
 

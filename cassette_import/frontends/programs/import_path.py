@@ -13,7 +13,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, Pat
 
 from cassette_import.interpreter.late_modules import execute_all
 
-__all__ = ["can_be_on_path", "importable", "is_library", "make_way_for", "origin_of", "put_first"]
+__all__ = ["can_be_on_path", "current_folders", "importable", "is_library", "make_way_for", "origin_of", "put_first"]
 
 
 def can_be_on_path(path: str) -> bool:
@@ -27,12 +27,20 @@ def can_be_on_path(path: str) -> bool:
     return False
 
 
-def put_first(entry: str) -> None:
-    """Replace the first entry of `sys.path`, which is cassette_import's; with `python -P` there is none to replace."""
-    if sys.flags.safe_path:
-        sys.path.insert(0, entry)
-    else:
-        sys.path[:1] = [entry]
+def current_folders() -> list[str]:
+    """The current folder, as a list; the list is empty if the folder was deleted. Plain Python runs programs there."""
+    try:
+        return [os.getcwd()]
+    except OSError:
+        return []
+
+
+def put_first(*entry: str) -> None:
+    """Replace the first entry of `sys.path`, which is cassette_import's, by this one, or remove it.
+
+    With `python -P` there is none to replace.
+    """
+    sys.path[: 0 if sys.flags.safe_path else 1] = entry
 
 
 def make_way_for(folder: str) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cassette_import.frontends.programs import main_module
 from cassette_import.frontends.programs.import_path import (
     can_be_on_path,
+    current_folders,
     importable,
     is_library,
     make_way_for,
@@ -71,8 +72,8 @@ class Program:
         """Whether the main module was executed; a syntax error in it comes before."""
 
     @property
-    def folder(self) -> str:
-        """The folder of the program's own modules."""
+    def folders(self) -> list[str]:
+        """The folder of the program's own modules; none if it is the current folder, and that was deleted."""
         raise NotImplementedError
 
     @property
@@ -153,6 +154,11 @@ class Script(Program):
             make_way_for(self.folder)
 
     @property
+    def folders(self) -> list[str]:
+        """The folder of the script."""
+        return [self.folder] if os.path.isabs(self.filename) else []
+
+    @property
     def folder(self) -> str:
         """The folder of the script; a folder or zip file with a `__main__.py` itself."""
         return self.filename if self.is_container else os.path.dirname(os.path.realpath(self.filename))
@@ -209,17 +215,18 @@ class Module(Program):
     """A module that `import` can find, as `python -m` runs it."""
 
     @property
-    def folder(self) -> str:
+    def folders(self) -> list[str]:
         """The current folder."""
-        return os.getcwd()
+        return current_folders()
 
     def prepare(self) -> None:
         """See `Program.prepare`."""
         # As in Python, the first argument is `-m` while the module is searched, then its file's name.
         sys.argv = ["-m", *self.arguments]
         if not sys.flags.safe_path:
-            put_first(self.folder)
-            make_way_for(self.folder)
+            put_first(*self.folders)
+            for folder in self.folders:
+                make_way_for(folder)
 
     def own_packages(self) -> tuple[str, ...]:
         """The top-level package that the module is in."""
@@ -236,7 +243,7 @@ class Module(Program):
 
 def _absolute(path: str) -> str:
     """The path as Python shows it in `__file__`: absolute, otherwise unchanged."""
-    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    return path if os.path.isabs(path) else os.path.join(*current_folders(), path)
 
 
 def _is_decodable(source: bytes) -> bool:

@@ -21,7 +21,10 @@ class CannotWrite(ValueError):
 
 def check_folder(path: str) -> None:
     """Raise `CannotWrite` if the file cannot be written, as far as that is known beforehand."""
-    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        folder = os.path.dirname(os.path.abspath(path))
+    except FileNotFoundError:
+        raise CannotWrite(f"{path}: the current directory was deleted") from None
     if os.path.isdir(path):
         raise CannotWrite(f"{path}: is a directory")
     if not os.path.isdir(folder):

@@ -54,6 +54,8 @@ class RunResults:
         self._contexts = tuple(contexts)
         for context in self._contexts:
             is_reported_elsewhere(context)
+        for path in filter(None, (output, report_file)):
+            check_folder(path)
         # Absolute, because the program may change the current folder.
         self._output = None if output is None else os.path.abspath(output)
         self._report_file = None if report_file is None else os.path.abspath(report_file)
@@ -63,8 +65,6 @@ class RunResults:
         self._suffix = ""
         # A forked process has a copy of this object.
         self._process = os.getpid()
-        for path in filter(None, (output, report_file)):
-            check_folder(path)
         if output is not None:
             self._choose_writer(output)
             _import_for_writers(self._suffix)

@@ -18,7 +18,7 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import context_named, importable_from
 from cassette_import.frontends import settings
 from cassette_import.frontends.programs.exit_hooks import call_before_exit, replace_exit_functions
-from cassette_import.frontends.programs.import_path import make_way_for
+from cassette_import.frontends.programs.import_path import current_folders, make_way_for
 from cassette_import.frontends.programs.main_module import code_of_main
 from cassette_import.frontends.programs.program import CannotRun, Script
 from cassette_import.frontends.subprocesses.family_results import FamilyResults
@@ -97,7 +97,8 @@ def _arrange(results: FamilyResults) -> None:
     if os.path.isfile(sys.argv[0]):
         _arrange_script(Script(sys.argv[0], sys.argv[1:]), results)
     elif not sys.flags.safe_path and sys.argv[0] in ("-m", "-c"):
-        make_way_for(os.getcwd())
+        for folder in current_folders():
+            make_way_for(folder)
 
 
 def _arrange_script(script: Script, results: FamilyResults) -> None:

@@ -108,8 +108,13 @@ def test_seeds_are_files_of_a_folder(folder):
     [
         (["parsing"], "'parsing' is not of the form module:function"),
         (["parsing:none"], "there is no parsing:none"),
-        (["parsing:parse", "--allow", "Nothing"], "--allow Nothing: "),
+        (["parsing:parse", "--allow", "Nothing"], "--allow Nothing: parsing has no exception 'Nothing'"),
+        (["parsing:parse", "--allow", "ValueErr"], "no exception 'ValueErr'; did you mean ValueError?"),
+        (["parsing:parse", "--allow", "json.JSONDecodeErr"], "json has no exception 'JSONDecodeErr'; did you mean"),
+        (["parsing:parse", "--allow", "parsing.parse"], "is no exception"),
         (["parsing:parse", "--seeds", "nowhere"], "--seeds nowhere: No such file or directory"),
+        (["parsing:parse", "--output", "parsing.py"], "parsing.py/corpus: Not a directory"),
+        (["parsing:parse", "--output", "/proc/kept"], "--output /proc/kept: No such file or directory"),
         (["parsing:parse", "--seconds", "-1"], "seconds is a positive number, not -1.0"),
     ],
 )
@@ -118,6 +123,25 @@ def test_wrong_usage_is_one_line(folder, words, message):
     assert outcome.status == 2
     assert message in outcome.stderr
     assert outcome.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [[], ["-p", "whole.outside"]])
+def test_without_a_package_the_branches_of_the_whole_package_count(options, tmp_path):
+    """As `run` does without `-p`."""
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole" / "__init__.py").write_text("from whole.outside import parse")
+    (tmp_path / "whole" / "outside.py").write_text(
+        "from whole.inside import check\ndef parse(text: str):\n    return check(text)"
+    )
+    (tmp_path / "whole" / "inside.py").write_text("def check(text):\n    if text[:3] == 'ab,':\n        {}[text]")
+    done = cassette("fuzz", *options, "whole:parse", "--executions", "300", folder=tmp_path)
+    assert ("KeyError: 'ab,'" in done.stdout) is (not options)
+
+
+def test_a_function_without_python_source_has_no_package_whose_branches_count(folder):
+    done = cassette("fuzz", "math:sin", "--executions", "3", folder=folder)
+    assert (done.status, done.stderr.count("\n")) == (2, 1)
+    assert "it has no Python source; name the packages whose branches count" in done.stderr
 
 
 @pytest.mark.parametrize("value", ["a\udcffé", b"\0\xff", 3, 2.5, {"a": [1, b"\xff", None]}, []])
