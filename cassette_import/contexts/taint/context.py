@@ -29,7 +29,7 @@ from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.computed_metadata import tag_with_parts
 from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
 
@@ -185,6 +185,10 @@ class Taint(Context, tagging=True):
             return NO_METADATA
         return merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
 
+    def joined(self, one: Flow, other: Flow) -> Flow:
+        """The metadata of a text that came by different paths to different places."""
+        return merged((one, other))
+
     def loaded(self, value: Any, owner: Any, name: str) -> Any:
         """Called when the program reads an attribute whose name is in `watched`."""
         source = self.watched.find(owner, name)
@@ -302,11 +306,28 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return recurse(ctx, f, *arguments, **keywords)
     ctx._matched.add(known[1])
     flows = allmetadata(ctx, *arguments, *keywords.values())
-    value = untag(fallback(ctx, f, *arguments, **keywords), ctx)
+    value = _distinct(ctx, fallback(ctx, f, *arguments, **keywords), (*arguments, *keywords.values()))
+    value = untag(value, ctx)
     kinds = known[2].kinds
     if kinds is None or not flows:
         return value
     return ctx._tagged(value, merged(flows).made_safe(kinds))
+
+
+@hidden
+def _distinct(ctx: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
+    """What a sanitizer has returned; a copy, if it is an argument itself.
+
+    An object has the same metadata wherever code that is not overdubbed hands it on. So a text that is safe must not be
+    the object that is not.
+    """
+    bare = plain(value)
+    if type(bare) not in ctx.recognised_types:
+        return value
+    if not any(type(argument) is Tagged and argument._tagged_value is bare for argument in arguments):
+        return value
+    copy = bare[:1] + bare[1:]
+    return Tagged(copy, value._tagged_metas) if type(value) is Tagged else copy
 
 
 for _overload, _functions in HANDOVERS:

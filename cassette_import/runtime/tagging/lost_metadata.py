@@ -77,10 +77,13 @@ def lose_key(key: Any, metas: Any) -> None:
 
 
 @hidden
-def lose_number(metas: Any, place: str) -> None:
-    """A place without metadata gets a value: an error in contexts for which a loss is an error."""
+def lose_number(metas: Any, place: str, is_reported: bool = False) -> None:
+    """A place without metadata gets a value: an error in contexts for which a loss is an error.
+
+    If `is_reported`, contexts that report losses report this one.
+    """
     for tag in metas:
-        if tag.lost == "error" and tag.context is not None:
+        if (tag.lost == "error" or (is_reported and tag.lost == "report")) and tag.context is not None:
             lose(tag.context, place)
 
 

@@ -100,7 +100,12 @@ class RecognisedValues:
         slot = self.slots.get(id(value))
         if slot is not None:
             if slot[1] is not metas and slot[2] is None and not _are_same(slot[1], metas):
-                self.slots[id(value)] = value, metas, _AMBIGUOUS, live_metadata.METADATA
+                joined = _joined(slot[1], metas)
+                self.slots[id(value)] = (
+                    (value, metas, _AMBIGUOUS, live_metadata.METADATA)
+                    if joined is None
+                    else (value, joined, None, live_metadata.METADATA)
+                )
             return
         kind = id(type(value))
         if kind in self.types and not (kind in _SHARED and _SHARED[kind](value)):
@@ -116,7 +121,8 @@ class RecognisedValues:
     def wrapped(self, value: Any) -> Any:
         """A value that was read, wrapped if it is recognised.
 
-        One that was stored with different metadata loses it: that is an error in contexts for which a loss is one.
+        One that was stored with different metadata loses it, unless its contexts have joined the metadata: that is an
+        error in contexts for which a loss is one.
         """
         slot = self.slots.get(id(value))
         if slot is None:
@@ -124,7 +130,7 @@ class RecognisedValues:
         if slot[2] is _DETACHED:
             return value
         if slot[2] is _AMBIGUOUS:
-            lose_number(slot[1], "an object that has different metadata in different places")
+            lose_number(slot[1], "an object that has different metadata in different places", is_reported=True)
             return value
         return Tagged(value, slot[1])
 
@@ -161,6 +167,20 @@ def _are_same(one: Metas, other: Metas) -> bool:
         found is other[tag] or (type(found) is float and type(other[tag]) is float and found == other[tag])
         for tag, found in one.items()
     )
+
+
+def _joined(one: Metas, other: Metas) -> Metas | None:
+    """The metadata of an object that has different metadata in different places; None if a context cannot join its own.
+
+    It may be either of them: `f"{text}"` is the object `text`.
+    """
+    found = {**one, **other}
+    for tag in found:
+        if tag.joined is None or tag.context is None:
+            return None
+        if tag in one and tag in other:
+            found[tag] = tag.joined(tag.context, one[tag], other[tag])
+    return found
 
 
 _ALONE: Final = _references({0: (object(), {}, None, None)})

@@ -77,6 +77,7 @@ class Tag:
         "depth",
         "entered",
         "exempt",
+        "joined",
         "lost",
         "matched",
         "name",
@@ -107,6 +108,7 @@ class Tag:
         self.compared = getattr(type(context), "compared", None)
         self.matched = getattr(type(context), "matched", None)
         self.tested = getattr(type(context), "tested", None)
+        self.joined = getattr(type(context), "joined", None)
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH
