@@ -118,7 +118,7 @@ class Regions:
         task = Task(state.count, function, payload, earlier, site)
         task.before = state.variables.values(frame)
         task.handled = sys.exc_info()[1]
-        self.start(task)
+        _outside(self.start, task)
         is_shared = self._needed_at_once.submitted(len(state.tasks))
         follows = state.is_chain and state.tasks[-1] in earlier if state.tasks else True
         state.is_chain = follows and not is_shared
@@ -131,11 +131,9 @@ class Regions:
         arguments = tuple(map(self.value, arguments))
         keywords = {name: self.value(one) for name, one in keywords.items()}
         began = perf_counter()
-        token = ACTIVE.set(INACTIVE)  # as in a worker
         try:
-            return function(*arguments, **keywords)
+            return _outside(function, *arguments, **keywords)
         finally:
-            ACTIVE.reset(token)
             self._needed_at_once.ended_here(site.place, began)
 
     @hidden
@@ -304,7 +302,7 @@ class Regions:
         while state.tasks:
             task = state.tasks[0]
             if task.outcome is None and task.submissions is not None:
-                task.submissions.fetch(state.tasks)
+                _outside(task.submissions.fetch, state.tasks)
             try:
                 outcome = self.finished(task)
             except BaseException:
@@ -334,7 +332,7 @@ class Regions:
         if failed.before is not None:
             restore(failed.site.frame, failed.before)
         if failed.submissions is not None:
-            failed.submissions.give_up(state.tasks)
+            _outside(failed.submissions.give_up, state.tasks)
         self._needed_at_once.given_up(len(state.tasks))
         state.tasks.clear()
         state.stored.clear()
@@ -372,6 +370,16 @@ class _Steps:
     def __next__(self) -> Any:
         self._settle()
         return next(self._iterator)
+
+
+@hidden
+def _outside(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Call a function outside of the context: dask's threads and event loops would inherit it, and take longer."""
+    token = ACTIVE.set(INACTIVE)
+    try:
+        return function(*arguments, **keywords)
+    finally:
+        ACTIVE.reset(token)
 
 
 def _is_stored_attribute(value: Any, name: str) -> bool:
