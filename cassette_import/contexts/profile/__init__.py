@@ -4,6 +4,7 @@ Knows hooks, clocks, call trees and the formats of other profilers' tools; must 
 the program.
 """
 
+from cassette_import.contexts.profile import accelerated_profile as accelerated_profile
 from cassette_import.contexts.profile.context import Profile
 
 __all__ = ["Profile"]

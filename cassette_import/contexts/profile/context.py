@@ -8,13 +8,11 @@ must not know how times are corrected, or how statistics are computed.
 
 from __future__ import annotations
 
-import functools
 import sys
-import types
 from collections.abc import Callable, Mapping
 from threading import get_ident
 from types import CodeType
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
@@ -31,7 +29,6 @@ from cassette_import.contexts.profile.call_tree import (
     UncorrectedThreadTree,
     count_call,
     leave_bodies,
-    root_of,
     site_totals,
 )
 from cassette_import.contexts.profile.formats import writers
@@ -41,7 +38,6 @@ from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import importer
 from cassette_import.specialization.compilation_listeners import LISTENERS
@@ -127,7 +123,7 @@ class Profile(Context, events=Events.CALLS):
         """Make an instance of the type that records call sites, or of the one that does not."""
         if cls is not Profile:
             return super().__new__(cls)
-        quickest = _AcceleratedProfile if ACCELERATOR.is_used else Profile
+        quickest = QUICKEST[0] if ACCELERATOR.is_used else Profile
         return super().__new__(_SiteProfile if sites else quickest)
 
     def __enter__(self: Self) -> Self:
@@ -280,6 +276,10 @@ class Profile(Context, events=Events.CALLS):
             thread.specialised += functions
             thread.specialising += seconds
 
+    def _other_clock(self) -> Callable[[], float] | None:
+        """The clock, if it is not the usual one."""
+        return None if perf_counter is _USUAL_CLOCK else perf_counter
+
     def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
         return self._threads.get(get_ident())
@@ -319,78 +319,6 @@ class Profile(Context, events=Events.CALLS):
         flame graphs, `.txt` for the table.
         """
         return writers(self, self._sort)
-
-
-class _AcceleratedProfile(Profile, events=Events.CALLS):
-    """A profile whose hooks are in C. They do the same, but read the clock once each."""
-
-    measures_hooks: ClassVar[bool] = False
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        other_clock = None if perf_counter is _USUAL_CLOCK else perf_counter
-        self.recorder = ACCELERATOR.Recorder(
-            self._threads, self.tree_of_this_thread, self.paths.node_below, self._leave_node, other_clock
-        )
-        self.recorder.follow_with(self, _body_type(), self.paths.node_of_body, self.leave_body)
-
-    @classmethod
-    def _accelerated_hooks(cls) -> AcceleratedHooks:
-        """What call sites call: methods of recorders."""
-        recorder = ACCELERATOR.Recorder
-        return AcceleratedHooks(recorder.enter, recorder.leave, recorder.fail)
-
-    @property
-    def announced(self) -> int:
-        """See `Profile`."""
-        return self.recorder.announced
-
-    @announced.setter
-    def announced(self, thread: int) -> None:
-        self.recorder.announced = thread
-
-    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Descend to the function's node and start its clock."""
-        self.recorder.enter(f)
-
-    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Stop the clock and return to the parent node."""
-        self.recorder.leave(result, f)
-
-    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Stop the clock of a call that raised."""
-        self.recorder.fail(f)
-
-    _begin, _end = prehook, posthook
-
-    def follow_body(self, code: CodeType) -> FollowedBody:
-        """Called when the body of a generator, coroutine or generator expression begins."""
-        body: FollowedBody = self.recorder.follow(code)
-        return body
-
-    def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """What call sites call before and after a call, for measuring it."""
-        return self.recorder.enter, self.recorder.leave
-
-    def forked(self) -> None:
-        """Start with empty trees."""
-        super().forked()
-        self.recorder.forget()
-
-    def _new_tree(self, name: str) -> ThreadTree:
-        """The tree of a thread with this name."""
-        root = ACCELERATOR.Node(*root_of(name))
-        return cast(ThreadTree, ACCELERATOR.Tree(name, root, self.subtracts_overhead))
-
-
-@functools.cache
-def _body_type() -> Any:
-    """The type of runs of bodies in C; it inherits from what reports their steps."""
-    return types.new_class("_AcceleratedBody", (ACCELERATOR.Body, FollowedBody), exec_body=_no_attributes)
-
-
-def _no_attributes(namespace: dict[str, Any]) -> None:
-    namespace["__slots__"] = ()
 
 
 class _SiteProfile(Profile, events=Events.CALLS):
@@ -447,5 +375,6 @@ class _SiteProfile(Profile, events=Events.CALLS):
             return
 
 
-for _kind in (_AcceleratedProfile, _SiteProfile):
-    _kind.__name__ = _kind.__qualname__ = Profile.__name__  # reports name the type that was asked for
+QUICKEST: Final[list[type[Profile]]] = []
+"""The type whose hooks are in C; its module adds it."""
+_SiteProfile.__name__ = _SiteProfile.__qualname__ = Profile.__name__  # reports name the type that was asked for

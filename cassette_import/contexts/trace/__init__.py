@@ -4,6 +4,7 @@ Knows hooks, and how to show values without running the program's code; must not
 program.
 """
 
+from cassette_import.contexts.trace import accelerated_trace as accelerated_trace
 from cassette_import.contexts.trace.context import Trace
 from cassette_import.contexts.trace.rest_file import complete
 

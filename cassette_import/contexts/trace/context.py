@@ -7,19 +7,16 @@ files are written.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import sys
 import threading
-import types
-from collections.abc import Mapping
-from contextvars import Token
-from typing import IO, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import IO, Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.context_types import type_with_events
-from cassette_import.contexts.common.function_names import SYSTEM, display, module_of, thread_name
+from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.main_program import modules_below
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
@@ -32,10 +29,7 @@ from cassette_import.contexts.trace.last_calls import LastCalls
 from cassette_import.contexts.trace.output import OUTPUTS, Output, TracedThread, Tree, UnbufferedFile, output_of
 from cassette_import.contexts.trace.secret_masking import Secrets
 from cassette_import.contexts.trace.switch import Switch
-from cassette_import.contexts.trace.tree_in_c import TreeInC, is_block_file
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.module_imports import ModuleImport
-from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 __all__ = ["Trace"]
 
@@ -160,7 +154,7 @@ class Trace(Context, events=Events.CALLS):
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
         """Make an instance of the type that intercepts these events."""
         if cls is Trace and ACCELERATOR.is_used and can_be_accelerated(options):
-            cls = _accelerated_type()
+            cls = ACCELERATED[0]()
         return super().__new__(type_with_events(cls, events))
 
     def forked(self) -> None:
@@ -322,97 +316,5 @@ class Trace(Context, events=Events.CALLS):
         self._writer.close()
 
 
-class _AcceleratedTrace(Trace, events=Events.CALLS):
-    """A trace without filters. Its hooks in C are suspended only while they show values: that may run other code."""
-
-    leaf_hooks: ClassVar[bool] = True
-
-    def __init__(self, **options: Any) -> None:
-        self.recorder = ACCELERATOR.TraceRecorder(self._stack, self._begin_shown, self._end_shown, self._reach_limit)
-        super().__init__(**options)
-        self.recorder.deepest = self._deepest
-        self.recorder.limit = self._limit
-
-    def stream(self, path: str) -> None:
-        """Write to a file from now on; the usual calls of a tree are shown in C."""
-        self.recorder.show_in_python()
-        super().stream(path)
-
-    def _writer_to(self, path: str) -> Output:
-        is_tree = output_of(path) is Tree and self._last is None and not self._secrets.are_masked
-        if not is_tree or not is_block_file(path):
-            return super()._writer_to(path)
-        writer = TreeInC(path, show=self._show, secrets=self._secrets)
-        formatter = ACCELERATOR.Formatter(
-            self._show.width, self._show_suspended, self._show.form, display, SYSTEM, self._show_part_suspended
-        )
-        self.recorder.show_with(formatter, writer.lines, ModuleImport)
-        return writer
-
-    def _show_suspended(self, value: Any) -> str:
-        token = self._suspend()
-        try:
-            return self._show(value)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
-
-    def _show_part_suspended(self, value: Any, levels: int) -> str:
-        token = self._suspend()
-        try:
-            return self._show.part(value, levels)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
-
-    def _stack(self, makes: bool) -> CallStack | None:
-        return self._here.stack or (self._new_stack() if makes else None)
-
-    def _end_call(self, function: Any, kind: str, value: Any) -> None:
-        self.recorder.end(function, kind, value)
-
-    def _begin_shown(self, stack: CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        token = self._suspend()
-        try:
-            self._show_call(stack, function, args, kwargs)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
-
-    def _end_shown(
-        self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, is_secret: bool
-    ) -> None:
-        token = self._suspend()
-        try:
-            self._output.end(thread, level, function, kind, value, is_secret=is_secret)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
-
-    def _suspend(self) -> Token[Activation] | None:
-        """Suspend the trace and the contexts inside it, as far as they are active; return what undoes it."""
-        activation = ACTIVE.get()
-        for level, context in enumerate(activation.contexts):
-            if context is self or getattr(context, "recorder", None) is self.recorder:  # copies share it
-                return ACTIVE.set(hook_activation(activation, level))
-        return None
-
-
-@functools.cache
-def _accelerated_type() -> type[Trace]:
-    """The type whose hooks are in C: the extension may be there later than this module."""
-    namespace = {
-        "__module__": Trace.__module__,
-        "__doc__": Trace.__doc__,
-        "prehook": ACCELERATOR.begin_call,
-        "posthook": ACCELERATOR.end_call,
-        "_stack_type": ACCELERATOR.CallStack,
-        **{f"_{name}": _of_recorder(name) for name in ("depth", "deeper", "left_out", "shown")},
-    }
-    keywords = {"events": Events.CALLS}
-    return types.new_class(Trace.__name__, (_AcceleratedTrace,), keywords, lambda names: names.update(namespace))
-
-
-def _of_recorder(name: str) -> property:
-    """An attribute that the recorder has."""
-    return property(lambda trace: getattr(trace.recorder, name), lambda trace, new: setattr(trace.recorder, name, new))
+ACCELERATED: Final[list[Callable[[], type[Trace]]]] = []
+"""What makes the type whose hooks are in C; its module adds it."""

@@ -1,0 +1,95 @@
+"""The profile whose hooks are in C, which `Profile` makes where there is the accelerator.
+
+Knows recorders and their types; must not know how call trees are reported.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, ClassVar, cast
+
+from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.contexts.profile.call_tree import ThreadTree, root_of
+from cassette_import.contexts.profile.context import QUICKEST, Profile
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
+from cassette_import.runtime.followed_bodies import FollowedBody
+
+
+class _AcceleratedProfile(Profile, events=Events.CALLS):
+    """A profile whose hooks are in C. They do the same, but read the clock once each."""
+
+    measures_hooks: ClassVar[bool] = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.recorder = ACCELERATOR.Recorder(
+            self._threads, self.tree_of_this_thread, self.paths.node_below, self._leave_node, self._other_clock()
+        )
+        self.recorder.follow_with(self, _body_type(), self.paths.node_of_body, self.leave_body)
+
+    @classmethod
+    def _accelerated_hooks(cls) -> AcceleratedHooks:
+        """What call sites call: methods of recorders."""
+        recorder = ACCELERATOR.Recorder
+        return AcceleratedHooks(recorder.enter, recorder.leave, recorder.fail)
+
+    @property
+    def announced(self) -> int:
+        """See `Profile`."""
+        return self.recorder.announced
+
+    @announced.setter
+    def announced(self, thread: int) -> None:
+        self.recorder.announced = thread
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Descend to the function's node and start its clock."""
+        self.recorder.enter(f)
+
+    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Stop the clock and return to the parent node."""
+        self.recorder.leave(result, f)
+
+    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Stop the clock of a call that raised."""
+        self.recorder.fail(f)
+
+    _begin, _end = prehook, posthook
+
+    def follow_body(self, code: CodeType) -> FollowedBody:
+        """Called when the body of a generator, coroutine or generator expression begins."""
+        body: FollowedBody = self.recorder.follow(code)
+        return body
+
+    def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """What call sites call before and after a call, for measuring it."""
+        return self.recorder.enter, self.recorder.leave
+
+    def forked(self) -> None:
+        """Start with empty trees."""
+        super().forked()
+        self.recorder.forget()
+
+    def _new_tree(self, name: str) -> ThreadTree:
+        """The tree of a thread with this name."""
+        root = ACCELERATOR.Node(*root_of(name))
+        return cast(ThreadTree, ACCELERATOR.Tree(name, root, self.subtracts_overhead))
+
+
+@functools.cache
+def _body_type() -> Any:
+    """The type of runs of bodies in C; it inherits from what reports their steps."""
+    return types.new_class("_AcceleratedBody", (ACCELERATOR.Body, FollowedBody), exec_body=_no_attributes)
+
+
+def _no_attributes(namespace: dict[str, Any]) -> None:
+    namespace["__slots__"] = ()
+
+
+_AcceleratedProfile.__name__ = _AcceleratedProfile.__qualname__ = Profile.__name__  # reports name what was asked for
+_AcceleratedProfile.__module__ = Profile.__module__
+QUICKEST.append(_AcceleratedProfile)

@@ -1,0 +1,120 @@
+"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator.
+
+Knows recorders and formatters; must not know how values are shown.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from contextvars import Token
+from typing import Any, ClassVar
+
+from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.contexts.common.function_names import SYSTEM, display
+from cassette_import.contexts.trace.call_stack import CallStack
+from cassette_import.contexts.trace.context import ACCELERATED, Trace
+from cassette_import.contexts.trace.output import Output, TracedThread, Tree, output_of
+from cassette_import.contexts.trace.tree_in_c import TreeInC, is_block_file
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.module_imports import ModuleImport
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+
+
+class _AcceleratedTrace(Trace, events=Events.CALLS):
+    """A trace without filters. Its hooks in C are suspended only while they show values: that may run other code."""
+
+    leaf_hooks: ClassVar[bool] = True
+
+    def __init__(self, **options: Any) -> None:
+        self.recorder = ACCELERATOR.TraceRecorder(self._stack, self._begin_shown, self._end_shown, self._reach_limit)
+        super().__init__(**options)
+        self.recorder.deepest = self._deepest
+        self.recorder.limit = self._limit
+
+    def stream(self, path: str) -> None:
+        """Write to a file from now on; the usual calls of a tree are shown in C."""
+        self.recorder.show_in_python()
+        super().stream(path)
+
+    def _writer_to(self, path: str) -> Output:
+        is_tree = output_of(path) is Tree and self._last is None and not self._secrets.are_masked
+        if not is_tree or not is_block_file(path):
+            return super()._writer_to(path)
+        writer = TreeInC(path, show=self._show, secrets=self._secrets)
+        formatter = ACCELERATOR.Formatter(
+            self._show.width, self._show_suspended, self._show.form, display, SYSTEM, self._show_part_suspended
+        )
+        self.recorder.show_with(formatter, writer.lines, ModuleImport)
+        return writer
+
+    def _show_suspended(self, value: Any) -> str:
+        token = self._suspend()
+        try:
+            return self._show(value)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _show_part_suspended(self, value: Any, levels: int) -> str:
+        token = self._suspend()
+        try:
+            return self._show.part(value, levels)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _stack(self, makes: bool) -> CallStack | None:
+        return self._here.stack or (self._new_stack() if makes else None)
+
+    def _end_call(self, function: Any, kind: str, value: Any) -> None:
+        self.recorder.end(function, kind, value)
+
+    def _begin_shown(self, stack: CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        token = self._suspend()
+        try:
+            self._show_call(stack, function, args, kwargs)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _end_shown(
+        self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, is_secret: bool
+    ) -> None:
+        token = self._suspend()
+        try:
+            self._output.end(thread, level, function, kind, value, is_secret=is_secret)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _suspend(self) -> Token[Activation] | None:
+        """Suspend the trace and the contexts inside it, as far as they are active; return what undoes it."""
+        activation = ACTIVE.get()
+        for level, context in enumerate(activation.contexts):
+            if context is self or getattr(context, "recorder", None) is self.recorder:  # copies share it
+                return ACTIVE.set(hook_activation(activation, level))
+        return None
+
+
+@functools.cache
+def _accelerated_type() -> type[Trace]:
+    """The type whose hooks are in C: the extension may be there later than this module."""
+    namespace = {
+        "__module__": Trace.__module__,
+        "__doc__": Trace.__doc__,
+        "prehook": ACCELERATOR.begin_call,
+        "posthook": ACCELERATOR.end_call,
+        "_stack_type": ACCELERATOR.CallStack,
+        **{f"_{name}": _of_recorder(name) for name in ("depth", "deeper", "left_out", "shown")},
+    }
+    keywords = {"events": Events.CALLS}
+    return types.new_class(Trace.__name__, (_AcceleratedTrace,), keywords, lambda names: names.update(namespace))
+
+
+def _of_recorder(name: str) -> property:
+    """An attribute that the recorder has."""
+    return property(lambda trace: getattr(trace.recorder, name), lambda trace, new: setattr(trace.recorder, name, new))
+
+
+ACCELERATED.append(_accelerated_type)
