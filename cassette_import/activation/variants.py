@@ -128,8 +128,8 @@ class StackVariant:
     def _follow_metadata(self, is_overloaded: bool) -> None:
         """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event."""
         if self.tagging:
-            _, _, name = self.names.is_dispatched.partition(".")
-            propagation().follow_metadata(cell_attributes(symbol_places.cell_of(self.prefix)), name, is_overloaded)
+            names = [name.partition(".")[2] for name in (self.names.is_dispatched, self.names.begun)]
+            propagation().follow_metadata(cell_attributes(symbol_places.cell_of(self.prefix)), *names, is_overloaded)
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""

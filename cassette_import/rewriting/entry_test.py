@@ -9,6 +9,8 @@ import ast
 from typing import NamedTuple
 
 from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.branch_frames import needs_contexts
+from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES, LastingVariables
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.variant_names import VariantNames
@@ -27,6 +29,8 @@ class Surroundings(NamedTuple):
     """The names that its module assigns."""
     variables: frozenset[str] = frozenset()
     """Its variables that no other code can assign."""
+    lasting: LastingVariables = NO_VARIABLES
+    """Those of them that nothing unbinds."""
     passed: frozenset[str] = frozenset()
     """Where bodies are followed: the names of functions that its module may pass to other functions."""
     is_nested: bool = False
@@ -62,7 +66,8 @@ class Entry:
         is_first, is_only:
             Whether it is the first branch that is tested, and whether there are no others.
         in_variables:
-            Whether the activation and its family may be kept in variables.
+            Whether the activation and its family may be kept in variables. Nothing reads the activation where
+            values may be tagged and there are no hooks.
         resumed:
             Whether the test stands in a body that may have been suspended since it was entered. It is exact then: if a
             hook was registered meanwhile, another variant of the family has replaced that of the body.
@@ -70,7 +75,7 @@ class Entry:
         if is_only and shape.guarded and self.root is None:
             return at.symbol(symbols.IS_ANY_ACTIVE)
         activation: ast.expr = at.call(at.symbol(symbols.GET_ACTIVATION), [])
-        if in_variables:
+        if in_variables and not (is_only and shape.tagging and not needs_contexts(shape)):
             activation = at.let(temporaries.ACTIVATION, activation)
         family: ast.expr = at.attribute(activation, "variant" if resumed else "family")
         tests: list[ast.expr] = []

@@ -24,6 +24,8 @@ class GuardKind(enum.Enum):
     CLASS = "c"  # a class that is the receiver of a method
     TYPES = "t"  # types of receivers of a method
     TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
+    INSTANCES = "i"  # the same types, as a container of their instances
+    INSTANCES_OF_SUPER = "j"
 
 
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}

@@ -14,6 +14,7 @@ from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.branch_frames import assigned_contexts, handled, with_contexts, with_handler
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
+from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.followed_bodies import (
     follow_body,
@@ -157,7 +158,7 @@ class _Rewriter:
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested = NestedBodies()
         self._callee_forms: dict[tuple[Mode, bool], CalleeForm] = {}
-        self._variables = Variables(self.surroundings.variables)
+        self._variables = Variables(self.surroundings.variables, self.surroundings.lasting)
 
     def _callee_form(self, mode: Mode, in_branch: bool) -> CalleeForm:
         """The form of events in a mode other than `Mode.INLINED`."""
@@ -183,11 +184,12 @@ class _Rewriter:
 
     def _nested_function(self, node: Function) -> Function:
         """Rewrite a function in the function, in place."""
-        outer, self._variables.names = self._variables.names, frozenset()
+        outer, variables = (self._variables.names, self._variables.lasting), self._variables
+        variables.names, variables.lasting = frozenset(), NO_VARIABLES
         try:
             return self.function(node, self.nested.of(node), is_nested=True)
         finally:
-            self._variables.names = outer
+            variables.names, variables.lasting = outer
 
     def _is_entered_otherwise(self, node: Function, is_nested: bool) -> bool:
         around = self.surroundings
@@ -331,7 +333,7 @@ class _Rewriter:
     def block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
         if mode is Mode.INLINED and shape is not None and statements and has_untagged_form(shape):
             around, inlined = self.surroundings, self._inlined_form(shape)
-            names = around.objects, self._variables.names
+            names = around.objects, self._variables
             return UntaggedBlocks(shape, self, inlined, around.file_digest, *names).build(statements)
         rewritten: list[ast.stmt] = []
         for statement in statements:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.forms.bound_variables import BoundVariables
+from cassette_import.rewriting.forms.hooked_event import Variables
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.untagged import Steps
 from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep, spans_lines
@@ -61,44 +63,50 @@ class UntaggedBlocks:
         inlined: InlinedForm,
         file: str,
         objects: frozenset[str],
-        variables: frozenset[str],
+        variables: Variables,
     ) -> None:
-        self._variables = variables
+        self._variables = variables.names
         self._inlined = inlined
         self._shape, self._rewriter = shape, rewriter
-        self._steps = Steps(shape, self._rewrite, PlainCalls(shape.prefix, file, objects))
+        self._bound = BoundVariables(variables.lasting)
+        self._steps = Steps(shape, self._rewrite, PlainCalls(shape.prefix, file, objects), self._bound)
 
     def build(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The statements that replace those of a block that no other one is around."""
         at = At(statements[0])
+        plain = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(self._steps.names.begun)))
         begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(symbols.EPOCH)))
-        plain = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.constant(None)))
-        first = at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), [begin], [plain]))
+        restored: list[ast.stmt] = []
         for number, statement in enumerate(statements):
-            if _restores_parameters(statement):
+            if _tests_metadata(statement):
                 assert isinstance(statement, ast.If)
-                statement.body.append(begin)
-                statement.orelse = [plain]
-                first = statement
+                restored = statement.body
                 statements = [*statements[:number], *statements[number + 1 :]]
                 break
-        return [first, *self._block(statements, settle=True)]
+        first = at.put(ast.If(self._steps.told(at, symbols.METADATA_EXISTS), [*restored, begin], []))
+        return [plain, first, *self._block(statements, settle=True)]
 
     def _rewrite(self, node: ast.AST) -> Any:
         """What replaces a node in the inlined form."""
         return self._rewriter.rewrite(node, Mode.INLINED, self._shape)
 
-    def _block(self, statements: list[ast.stmt], settle: bool = False) -> list[ast.stmt]:
-        """The statements that replace those of a block; at its end, all values are claimed."""
+    def _block(self, statements: list[ast.stmt], settle: bool = False, branch: bool = False) -> list[ast.stmt]:
+        """The statements that replace those of a block; at its end, all values are claimed.
+
+        Behind any other block than the branch of an `if`, what it has bound may be unbound.
+        """
         steps = self._steps
         outer, steps.out = steps.out, []
+        bound = self._bound.names
         for statement in statements:
+            self._bound.begin(statement)
             handler = None if hasattr(statement, NOOVERDUB) else _HANDLERS.get(type(statement))
             if handler is None or not handler(self, statement):
                 self._other(statement)
         if statements:
             steps.flush(At(statements[-1]), settle)
         made, steps.out = steps.out, outer
+        self._bound.names = self._bound.names if branch else bound
         return made
 
     def _other(self, statement: ast.stmt) -> None:
@@ -123,6 +131,7 @@ class UntaggedBlocks:
                 return False
             steps.target = target.id
             steps.assign(at, target.id, steps.value(node.value), target)
+            self._bound.bind(target)
         elif isinstance(target, (ast.Attribute, ast.Subscript)):
             if isinstance(target, ast.Subscript) and _has_slice(target.slice):
                 return False
@@ -155,6 +164,7 @@ class UntaggedBlocks:
             tests = (at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), kinds)))),)
         full = at.call(at.symbol(symbols.UNPACK), [full, at.constant(spec)])
         steps.emit(At(node), Value(light, full, tests=tests), lambda value: ast.Assign([target], value))
+        self._bound.bind(target)
         return True
 
     def _store(self, target: ast.Attribute | ast.Subscript, value: tuple[ast.expr, ast.expr]) -> None:
@@ -281,17 +291,23 @@ class UntaggedBlocks:
             steps.flush(at)
             node.test = self._rewrite(node.test)
         else:
+            self._bound.begin(node.test)
             node.test = steps.tested(node.test)
         cleared = steps.cleared(at, steps.taken(0))
         before = steps.pending, steps.is_unsettled
         blocks: list[list[ast.stmt]] = []
         unsettled = False
+        bound, after = self._bound.names, []
         for block in (node.body, node.orelse):
+            self._bound.names = bound
             steps.pending, steps.is_unsettled = before
             steps.pending = list(steps.pending)
-            blocks.append([*cleared, *self._block(block)])
+            goes_on = not (block and isinstance(block[-1], _LEAVING))
+            blocks.append([*cleared, *self._block(block, branch=True)])
+            after += [self._bound.names] if goes_on else []
             unsettled = unsettled or steps.is_unsettled
         node.body, node.orelse = blocks
+        self._bound.names = frozenset.intersection(*after) if after else bound
         steps.out.append(node)
         steps.pending, steps.is_unsettled = [], unsettled
         return True
@@ -302,6 +318,7 @@ class UntaggedBlocks:
         steps.is_unsettled = True
         tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
         are_steps = all(map(is_still, tests)) and not spans_lines(node.test)
+        self._bound.begin(node.test)
         node.test = steps.tested(node.test) if are_steps else self._rewrite(node.test)
         steps.is_unsettled = True
         node.body = self._block(node.body)
@@ -315,6 +332,7 @@ class UntaggedBlocks:
         if is_event(node.target, self._inlined) or is_too_deep(node.iter):
             return False
         steps, at = self._steps, At(node.iter)
+        self._bound.begin(node.iter)
         light, _ = steps.operand(node.iter)
         node.iter = light
         steps.flush(at)
@@ -322,11 +340,18 @@ class UntaggedBlocks:
         if used:
             node.iter = at.pick([light, at.clear(used)], 0)
         steps.is_unsettled = True
+        bound = self._bound.names
+        self._bound.bind(node.target)
         node.body = self._block(node.body)
+        self._bound.names = bound
         steps.is_unsettled = True
         node.orelse = self._block(node.orelse)
         made = replaced(node, self._inlined, 0)
-        steps.out.extend(made if isinstance(made, list) else [made])
+        for statement in made if isinstance(made, list) else [made]:
+            if isinstance(statement, ast.For) and _tests_metadata(statement.body[0]):
+                assert isinstance(statement.body[0], ast.If)
+                statement.body[0].test = steps.told(at, symbols.METADATA_EXISTS)
+            steps.out.append(statement)
         steps.is_unsettled = True
         return True
 
@@ -348,13 +373,15 @@ class UntaggedBlocks:
         return True
 
 
+_LEAVING: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
 _LONGEST_CHAIN: Final = 30
 """How many `elif` an `if` may have: each is a block in that of the one before."""
 
 
-def _restores_parameters(statement: ast.stmt) -> bool:
-    """Whether it is the statement of `tagged.parameters`."""
-    test = statement.test if isinstance(statement, ast.If) and hasattr(statement, NOOVERDUB) else None
+def _tests_metadata(statement: ast.stmt) -> bool:
+    """Whether it is the statement of `tagged.parameters`, or that for an item of a loop."""
+    test = statement.test if isinstance(statement, ast.If) else None
     return isinstance(test, ast.Name) and test.id == symbols.METADATA_EXISTS
 
 

@@ -75,6 +75,11 @@ class VariantNames(Record):
         return f"{self.prefix}.full"
 
     @property
+    def begun(self) -> str:
+        """What a frame holds until it carries out an event: None if it is set from outside when events have to be."""
+        return f"{self.prefix}.begun"
+
+    @property
     def plain(self) -> str:
         """Looks up a callee whose rules may apply although nothing is tagged; its guard learns that they do not."""
         return f"{self.prefix}.plain"

@@ -5,6 +5,7 @@ Knows units, trees and files. Must not know which code is live.
 
 from __future__ import annotations
 
+import opcode
 from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES, LastingVariables
 from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names
@@ -141,6 +143,7 @@ class BodyCompiler:
             digest,
             objects,
             variables,
+            _lasting(plain, variables),
             passed=source.names_passed() if follows else frozenset(),
             is_nested="<locals>" in plain.co_qualname,
         )
@@ -157,6 +160,18 @@ class BodyCompiler:
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return live(skeleton.graft(skeleton.requalify(code, plain)))
+
+
+_DELETES: Final = opcode.opmap["DELETE_FAST"]
+
+
+def _lasting(plain: CodeType, variables: frozenset[str]) -> LastingVariables:
+    """The variables that nothing unbinds: none if the code has an instruction, or a byte, that may do so."""
+    if _DELETES in plain.co_code[::2]:
+        return NO_VARIABLES
+    flags = (code_flags.VARARGS, code_flags.VARKEYWORDS)
+    count = plain.co_argcount + plain.co_kwonlyargcount + sum(bool(plain.co_flags & flag) for flag in flags)
+    return LastingVariables(variables, variables.intersection(plain.co_varnames[:count]))
 
 
 def _notified() -> Sequence[CompilationListener]:

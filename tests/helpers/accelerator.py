@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cassette_import import install
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.interpreter.extensions import VARIABLE
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
@@ -69,3 +71,12 @@ def ways_of_dispatch(way):
         yield
     finally:
         DISPATCH.choose(was_used)
+
+
+@contextlib.contextmanager
+def installed_program(text, way, make_package):
+    """A module of a program, which is installed while hooks run ``in C`` or ``in Python``."""
+    with ways_of_dispatch(way):
+        name = make_package(text)
+        install(name)
+        yield importlib.import_module(name)

@@ -50,7 +50,7 @@ def test_attributes_of_guards_are_provided_by_their_kind():
     keys = [attribute_of(NAMES.guard(guard)) for guard in GUARDS]
     assert Guards(NAMES.prefix).provide(keys) == []
     held = cell_attributes(symbol_places.cell_of(NAMES.prefix))
-    of_types = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER)
+    of_types = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER, GuardKind.INSTANCES, GuardKind.INSTANCES_OF_SUPER)
     assert [held[key] for key in keys] == [() if guard.kind in of_types else None for guard in GUARDS]
 
 

@@ -3,15 +3,14 @@
 import abc
 import contextvars
 import gc
-import importlib
 import sys
 import threading
 import weakref
 
 import pytest
-from helpers.accelerator import ways_of_dispatch
+from helpers.accelerator import installed_program
 
-from cassette_import import AmbiguousOverload, Context, Events, fallback, install, overdub, recurse
+from cassette_import import AmbiguousOverload, Context, Events, fallback, overdub, recurse
 from cassette_import.activation.context import current
 
 PROGRAM = """
@@ -53,10 +52,8 @@ PROGRAM = """
 
 @pytest.fixture(params=["in C", "in Python"])
 def program(request, make_package):
-    with ways_of_dispatch(request.param):
-        name = make_package(PROGRAM)
-        install(name)
-        yield importlib.import_module(name)
+    with installed_program(PROGRAM, request.param, make_package) as module:
+        yield module
 
 
 def test_an_overload_of_a_method_in_c_gets_receiver_and_argument_each_time(program):

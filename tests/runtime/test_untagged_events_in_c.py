@@ -1,13 +1,12 @@
 """Events while nothing is tagged run in C as in Python where the active context is looked up at each of them."""
 
 import gc
-import importlib
 import weakref
 
 import pytest
-from helpers.accelerator import ways_of_dispatch
+from helpers.accelerator import installed_program
 
-from cassette_import import NO_METADATA, Context, Events, install, metadata, overdub, tag, untag
+from cassette_import import NO_METADATA, Context, Events, metadata, overdub, tag, untag
 
 PROGRAM = """
     import operator
@@ -83,10 +82,8 @@ class Tagging(Context, tagging=True):
 
 @pytest.fixture(params=["in C", "in Python"])
 def program(request, make_package):
-    with ways_of_dispatch(request.param):
-        name = make_package(PROGRAM)
-        install(name)
-        yield importlib.import_module(name)
+    with installed_program(PROGRAM, request.param, make_package) as module:
+        yield module
 
 
 @pytest.mark.parametrize("function", ["products", "doubled", "sums"])

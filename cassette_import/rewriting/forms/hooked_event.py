@@ -13,6 +13,7 @@ from typing import Final
 from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import temporaries, variant_names
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES, LastingVariables
 from cassette_import.rewriting.forms.pending_event import note
 from cassette_import.rewriting.shape import TAGGED, Shape
 from cassette_import.rewriting.symbols import When
@@ -91,10 +92,11 @@ class Variables:
     temporary, if no other operand is evaluated after it. Nested functions have none: their code is not known.
     """
 
-    __slots__ = ("names",)
+    __slots__ = ("lasting", "names")
 
-    def __init__(self, names: frozenset[str] = frozenset()) -> None:
+    def __init__(self, names: frozenset[str] = frozenset(), lasting: LastingVariables = NO_VARIABLES) -> None:
         self.names = names
+        self.lasting = lasting
 
 
 class HookedEvents:

@@ -64,16 +64,20 @@ def tested(at: At, prefix: str, event: Events, name: str, arguments: Sequence[as
             watched = symbols.attribute_watched(attribute.value)
         tests.append(at.symbol(watched))
     if name in _OF_WHOLE:
-        tests += tests_of_whole(at, name, arguments[1])
+        tests += tests_of_whole(at, name, arguments[1], False)
     return at.put(ast.BoolOp(ast.Or(), tests))
 
 
-def tests_of_whole(at: At, name: str, operand: ast.expr) -> list[ast.expr]:
-    """The test whether a primitive takes items from its right operand by code of the program."""
+def tests_of_whole(at: At, name: str, operand: ast.expr, is_computed: bool) -> list[ast.expr]:
+    """The test whether a primitive takes items from its right operand by code of the program.
+
+    What has been computed is a float more often than an integer.
+    """
     if name not in _OF_WHOLE or is_number(operand):
         return []
     kind = at.call(at.symbol(symbols.TYPE), [operand])
-    usual = ("int", "float", "str") if name == "operator.iadd" else ("int",)
+    numbers = ("float", "int") if is_computed else ("int", "float")
+    usual = (*numbers, "str") if name == "operator.iadd" else ("int",)
     others: list[ast.expr] = [at.put(ast.Compare(kind, [ast.IsNot()], [at.kind(known)])) for known in usual]
     identity = at.call(at.symbol(symbols.ID), [kind])
     others.append(at.put(ast.Compare(identity, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))

@@ -34,6 +34,7 @@ from typing import Any, Final
 from cassette_import.rewriting import symbols, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
+from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.guarded import path_of
 from cassette_import.rewriting.forms.untagged_branches import Branches, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls, is_plain_call, receiver_of_super
@@ -81,10 +82,14 @@ class Steps(Branches):
         Rewrites an expression into the inlined form.
     calls:
         Builds plain calls.
+    bound:
+        The variables that are bound.
     """
 
-    def __init__(self, shape: Shape, rewrite: Callable[[ast.AST], Any], calls: PlainCalls) -> None:
-        super().__init__(VariantNames(shape.prefix))
+    def __init__(
+        self, shape: Shape, rewrite: Callable[[ast.AST], Any], calls: PlainCalls, bound: BoundVariables
+    ) -> None:
+        super().__init__(VariantNames(shape.prefix), bound)
         self.shape = shape
         self.rewrite = rewrite
         self._calls = calls
@@ -99,7 +104,8 @@ class Steps(Branches):
         read = At(node.target).load(name)
         event = at.put(ast.Assign([at.store(name)], self.over(at, primitive, [read, full])))
         plain = at.put(ast.AugAssign(At(node.target).store(name), node.op, light))
-        self.choose(at, event, plain, tagged_events.tests_of_whole(at, primitive, light))
+        is_computed = isinstance(node.value, ast.BinOp)
+        self.choose(at, event, plain, tagged_events.tests_of_whole(at, primitive, light, is_computed))
         self.pending = [(name, claimed, None)]
 
     # ---- expressions
@@ -289,7 +295,7 @@ class Steps(Branches):
         function, mark = node.func, len(self.used)
         is_target = isinstance(function, ast.Name) and function.id == self.target
         light, full = self.operand(function, are_steps or is_target)
-        if not isinstance(light, ast.Name):
+        if not isinstance(light, ast.Name) or (is_target and not is_temporary(light)):
             light, full = self.kept(At(function), Value(light, full), mark)
         assert isinstance(light, ast.Name)
         read = self.operands(at, arguments)

@@ -9,19 +9,33 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
+from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.untagged_calls import is_plain_call
 from cassette_import.rewriting.forms.untagged_steps import StepWriter, Value, is_temporary
 from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.trees.annotations import GLOBAL, NOOVERDUB, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.traversal import parts
+from cassette_import.rewriting.variant_names import VariantNames
 
 _DEEPEST: Final = 30
 """How deeply expressions may nest: to make steps of them takes two Python frames for each level."""
 
 
 class Branches(StepWriter):
-    """Makes steps of expressions that have branches, and of the operands of others."""
+    """Makes steps of expressions that have branches, and of the operands of others.
+
+    Parameters
+    ----------
+    names:
+        The names of the variant.
+    bound:
+        The variables that are bound.
+    """
+
+    def __init__(self, names: VariantNames, bound: BoundVariables) -> None:
+        super().__init__(names)
+        self.bound = bound
 
     def value(self, node: ast.expr) -> Value:
         """The two forms of an expression, whose parts are evaluated by then."""
@@ -36,6 +50,7 @@ class Branches(StepWriter):
         is_new = value.is_event or value.is_inlined or bool(value.tests)
         if is_kept:
             is_new = is_new or not (isinstance(value.light, ast.Constant) or is_temporary(value.light))
+            is_new = is_new and not self.bound.stays(value.light)
         if not is_new:
             return value.light, value.full
         return self.kept(At(node), value, mark)

@@ -105,12 +105,13 @@ class PlainCalls:
     ) -> tuple[Guard, ast.expr]:
         """The guard of a method, and the test whether it holds."""
         of_class = isinstance(function.value, ast.Name) and is_class(function.value)
-        kind = GuardKind.TYPES_OF_SUPER if is_super else GuardKind.CLASS if of_class else GuardKind.TYPES
+        of_instance = GuardKind.INSTANCES_OF_SUPER if is_super else GuardKind.INSTANCES
+        kind = GuardKind.CLASS if of_class else of_instance
         guard = self._guard(kind, str(node.lineno), str(node.col_offset), attribute_name(function))
         held = at.symbol(self._names.guard(guard))
         if of_class:
             return guard, at.same(receiver, held)
-        return guard, at.put(ast.Compare(at.call(at.symbol(symbols.TYPE), [receiver]), [ast.In()], [held]))
+        return guard, at.put(ast.Compare(receiver, [ast.In()], [held]))
 
     def of_function(self, at: At, callee: ast.Name, function: ast.expr, arguments: Arguments) -> PlainCall:
         """A call of a variable; `function` is how the program has written the callee."""

@@ -109,7 +109,7 @@ class StepWriter:
         """Claim the values of variables here, if anything was tagged."""
         if self.pending or self.deferred or (settle and self.is_unsettled):
             begun = self._begun(at)
-            self.out.append(at.put(ast.If(at.symbol(self.names.is_dispatched), begun, [])))
+            self.out.append(at.put(ast.If(self._test(at, ()), begun, [])))
             self._claimed(False)
 
     def _claimed(self, is_unsettled: bool) -> None:
@@ -117,8 +117,14 @@ class StepWriter:
         self.pending, self.deferred, self.is_unsettled = [], [], is_unsettled
 
     def _test(self, at: At, tests: Sequence[ast.expr]) -> ast.expr:
-        full = at.symbol(self.names.is_dispatched)
+        full = self.told(at, self.names.is_dispatched)
         return at.put(ast.BoolOp(ast.Or(), [full, *tests])) if tests else full
+
+    @staticmethod
+    def told(at: At, symbol: str) -> ast.expr:
+        """A symbol as a test, which only a frame makes that has been told that events may have to be carried out."""
+        is_told = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.constant(None)]))
+        return at.put(ast.BoolOp(ast.And(), [is_told, at.symbol(symbol)]))
 
     def _begun(self, at: At) -> list[ast.stmt]:
         """What an event begins with: if it is the first one of this frame in its epoch, values are claimed."""
@@ -172,8 +178,8 @@ class StepWriter:
     def cleared(self, at: At, names: Sequence[str]) -> list[ast.stmt]:
         """The statement that clears temporaries."""
         self.pending = [claim for claim in self.pending if claim[0] not in names]
-        targets: list[ast.expr] = [at.store(name) for name in names]
-        return [at.put(ast.Assign(targets, at.constant(None)))] if targets else []
+        targets: list[ast.expr] = [at.put(ast.Name(name, ast.Del())) for name in names]
+        return [at.put(ast.Delete(targets))] if targets else []
 
     def kept(self, at: At, value: Value, mark: int) -> tuple[ast.expr, ast.expr]:
         """Evaluate a value into a temporary; those that it has used beyond the first `mark` ones are cleared."""

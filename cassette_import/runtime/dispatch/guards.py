@@ -41,6 +41,7 @@ from cassette_import.runtime.dispatch.callee_stability import (
     type_with_method,
 )
 from cassette_import.runtime.dispatch.event_runner import EventRunner
+from cassette_import.runtime.dispatch.instances import InstancesOf
 from cassette_import.runtime.dispatch.known_callees import KnownCallees
 from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly
 from cassette_import.runtime.names import NAMES, cell_attributes
@@ -342,8 +343,12 @@ class TypesGuard(LearningGuard):
             return False
         owner = type_with_method(callee, receiver, self._path[-1], self._OF_SUPER)
         if owner is not None:
-            self._held[self._key] = frozenset((*self._held[self._key], owner))
+            self._hold(owner)
         return True
+
+    @hidden
+    def _hold(self, owner: type) -> None:
+        self._held[self._key] = frozenset((*self._held[self._key], owner))
 
     @hidden
     def _is_safe_above(self, owner: type, guards: Guards) -> bool:
@@ -366,12 +371,33 @@ class TypesOfSuperGuard(TypesGuard):
     _OF_SUPER = True
 
 
+class InstancesGuard(TypesGuard):
+    """Holds the types of receivers of `instance.method(x)`; the call site asks whether the receiver is in it."""
+
+    __slots__ = ()
+
+    @hidden
+    def _hold(self, owner: type) -> None:
+        held = self._held[self._key]
+        types = (*held.types, owner) if held is not self.NOTHING else (owner,)
+        self._held[self._key] = InstancesOf(types)
+
+
+class InstancesOfSuperGuard(InstancesGuard):
+    """The same for `super().method(x)`."""
+
+    __slots__ = ()
+    _OF_SUPER = True
+
+
 _CLASSES: Final[dict[str, type[LearningGuard]]] = {
     GuardKind.CALLEE.value: CalleeGuard,
     GuardKind.OF_MODULE.value: ModuleGuard,
     GuardKind.CLASS.value: ClassGuard,
     GuardKind.TYPES.value: TypesGuard,
     GuardKind.TYPES_OF_SUPER.value: TypesOfSuperGuard,
+    GuardKind.INSTANCES.value: InstancesGuard,
+    GuardKind.INSTANCES_OF_SUPER.value: InstancesOfSuperGuard,
 }
 """By the letter of the kind: kinds are hashed by a Python function."""
 

@@ -23,6 +23,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbol_places, symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, EPOCH, METADATA_EXISTS, attribute_watched
 from cassette_import.runtime.names import FLAGS, NAMES, make_cell
+from cassette_import.runtime.tagging.plain_frames import TOLD, at_begin, tell_frames
 
 
 class Token:
@@ -67,20 +68,28 @@ _without_metadata: Final[list[dict[str, Any]]] = [{METADATA_EXISTS: False}]
 _with_metadata: Final[list[dict[str, Any]]] = [{}]
 """What each of them gets when there is metadata; the name `@tagged` is changed last."""
 
+_begins: Final[list[tuple[dict[str, Any], str]]] = []
+"""Where it is said what frames begin with, and by which name: in the cells of variants, and in what they get."""
+
 
 @hidden
-def follow_metadata(cell: dict[str, Any], name: str, always: bool) -> None:
-    """Let a name in the cell of a variant say whether events have to be carried out."""
-    cell[name] = True
+def follow_metadata(cell: dict[str, Any], name: str, begun: str, always: bool) -> None:
+    """Let names in the cell of a variant say whether events have to be carried out, and what frames begin with."""
+    full = {name: True, begun: TOLD}
+    cell.update(full)
     if not any(known is cell for known in _cells):
-        _without_metadata.append({name: always})
-        _with_metadata.append({name: True})
+        _without_metadata.append(full.copy())
+        _with_metadata.append(full)
         _cells.append(cell)  # the other lists are as long by then
+        _begins.extend(((cell, begun), (_without_metadata[-1], begun)))
     number = next(number for number, known in enumerate(_cells) if known is cell)
-    _without_metadata[number][name] = always
-    cell[name] = always
+    _without_metadata[number].update({name: always, begun: TOLD if always else at_begin()})
+    if always:
+        _tell_frames()
+    cell.update(_without_metadata[number])
     if FLAGS[METADATA_EXISTS]:
-        cell[name] = True
+        cell.update(full)
+        _tell_frames()  # those that have begun meanwhile in other threads
 
 
 @hidden
@@ -89,6 +98,7 @@ def note_metadata() -> None:
     if not FLAGS[METADATA_EXISTS]:
         FLAGS[EPOCH] = Token()
         _change_names()
+        _tell_frames()
         FLAGS[METADATA_EXISTS] = True
         _change_names()  # variants that were made meanwhile
 
@@ -97,6 +107,18 @@ def note_metadata() -> None:
 def _change_names() -> None:
     for cell, names in zip(_cells, _with_metadata, strict=False):
         cell.update(names)
+
+
+@hidden
+def _tell_frames() -> None:
+    """Let all frames ask whether events have to be carried out.
+
+    If a frame may be where none is found from now on, all frames ask from their beginning, and are searched once more.
+    """
+    told = [one for one in _begins if one[0][one[1]] is None] if at_begin() is not None else []
+    for names, begun in told:
+        names[begun] = TOLD
+    tell_frames(bool(told))
 
 
 @hidden

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
         EntryMethod,
+        InstancesOf,
         Interception,
         Learn,
         Loop,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -54,6 +55,9 @@ class AcceleratedDispatch:
     suspending:
         `suspend(activation, level)`, or None if it is not used; and what takes its result, or else the token of the
         context variable.
+    set_in_frames:
+        `set_in_frames(name, value, frames)` sets a variable that is None in all frames of all threads, and in the
+        stacks of some other frames; None without the extension.
     note_change:
         To be called whenever a variant has got other hooks: what the extension knows of it is not valid any more.
     reason:
@@ -65,6 +69,7 @@ class AcceleratedDispatch:
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
     EntryMethod: type[EntryMethod]
+    InstancesOf: type[InstancesOf]
     Interception: type[Interception]
     Learn: type[Learn]
     Loop: type[Loop]
@@ -76,6 +81,7 @@ class AcceleratedDispatch:
     SuspendedCall: type[SuspendedCall]
     UnlessTagged: type[UnlessTagged]
     Unpacking: type[Unpacking]
+    set_in_frames: Callable[[str, object, tuple[object, ...]], None] | None = None
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
 
@@ -97,8 +103,10 @@ class AcceleratedDispatch:
         self.PlainSite, self.Steps = module.PlainSite, module.Steps
         self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
         self.EntryMethod = module.EntryMethod
+        self.InstancesOf = module.InstancesOf
         self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume
+        self.set_in_frames = module.set_in_frames
         return ""
 
     def unless_tagged(self, helper: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -40,7 +40,8 @@ typedef struct {
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
-        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type;
+        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
+        *instances_type;
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
     unsigned long version;              /* another one whenever a variant got other hooks */
@@ -55,6 +56,14 @@ typedef struct {
     PyObject *context;       /* the context whose variables were switched; NULL: there is none */
     PyObject *outer, *inner; /* its variables before and after */
 } Switch;
+
+/* ---- instances.c: whether a value has one of some types */
+
+extern PyType_Spec instances_spec;
+
+/* ---- plain_frames.c: variables of running frames */
+
+PyObject *set_in_frames(PyObject *module, PyObject *arguments);
 
 /* ---- callable.c: what all types of callables have in common */
 

@@ -45,7 +45,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 4 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 5 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -56,6 +56,7 @@ note_change(PyObject *module, PyObject *Py_UNUSED(nothing))
 }
 
 static PyMethodDef methods[] = {
+    {"set_in_frames", set_in_frames, METH_VARARGS, NULL},
     {"configure", configure, METH_VARARGS, NULL},
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
     {"resume", resume, METH_O, NULL},
@@ -92,6 +93,7 @@ static const struct {
     {&unpacking_spec, offsetof(State, unpacking_type)},
     {&unless_tagged_spec, offsetof(State, unless_tagged_type)},
     {&entry_method_spec, offsetof(State, entry_method_type)},
+    {&instances_spec, offsetof(State, instances_type)},
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
