@@ -18,14 +18,14 @@ from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.untagged import Steps
 from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls
-from cassette_import.rewriting.forms.untagged_steps import Value
+from cassette_import.rewriting.forms.untagged_steps import Value, is_temporary
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.assignments import is_event
-from cassette_import.rewriting.syntax.expressions import attribute_name
+from cassette_import.rewriting.syntax.expressions import attribute_name, global_name, namespace
 from cassette_import.rewriting.syntax.replacement import replaced
-from cassette_import.rewriting.trees.annotations import GLOBAL, NOOVERDUB, has
+from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, NOOVERDUB, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import bound_by_expressions
 
@@ -127,8 +127,12 @@ class UntaggedBlocks:
             return False
         steps, target, at = self._steps, node.targets[0], At(node)
         if isinstance(target, ast.Name):
-            if is_event(target, self._inlined):
+            if has(target, CLASS_NAME):
                 return False
+            if is_event(target, self._inlined):
+                self._store_global(target, steps.operand(node.value, True))
+                self._end(at)
+                return True
             steps.target = target.id
             steps.assign(at, target.id, steps.value(node.value), target)
             self._bound.bind(target)
@@ -185,11 +189,23 @@ class UntaggedBlocks:
         event = at.put(ast.Expr(steps.over(at, name, arguments)))
         steps.choose(at, event, stored)
 
+    def _store_global(self, target: ast.Name, value: tuple[ast.expr, ast.expr]) -> None:
+        """A value is stored to a name of the module that has been evaluated."""
+        steps, at = self._steps, At(target)
+        light, full = value
+        arguments = [namespace(at), at.constant(global_name(target)), full]
+        event = at.put(ast.Expr(steps.over(at, "primitives.store_global", arguments)))
+        steps.choose(at, event, at.put(ast.Assign([target], light)))
+
     def _augmented(self, node: ast.AugAssign) -> bool:
         if is_too_deep(node):
             return False
         target, at = node.target, At(node)
         if isinstance(target, ast.Name):
+            if has(target, CLASS_NAME):
+                return False
+            if is_event(target, self._inlined) and has(target, GLOBAL):
+                return self._augmented_global(node, target)
             if is_event(target, self._inlined) or has(target, GLOBAL):
                 return False
             if not at.is_variable_here(node.value):
@@ -223,6 +239,22 @@ class UntaggedBlocks:
         assert isinstance(value, ast.Name)
         steps.augment(at, value.id, node)
         self._store(store, (value, value))
+        self._end(at)
+        return True
+
+    def _augmented_global(self, node: ast.AugAssign, target: ast.Name) -> bool:
+        """``name op= value`` for a name of the module."""
+        steps, at = self._steps, At(node)
+        read: Any = At(target).load(target.id)
+        for kept in (GLOBAL, PRIVATE):
+            if hasattr(target, kept):
+                setattr(read, kept, getattr(target, kept))
+        light, _ = steps.operand(read, True)
+        if not is_temporary(light):
+            return False
+        assert isinstance(light, ast.Name)
+        steps.augment(at, light.id, node)
+        self._store_global(target, (light, light))
         self._end(at)
         return True
 
@@ -274,6 +306,26 @@ class UntaggedBlocks:
             steps.flush(at, settle=True)
         steps.emit(at, value, lambda made: ast.Return(made))
         steps.used, steps.pending, steps.is_unsettled = [], [], False
+        return True
+
+    def _assert(self, node: ast.Assert) -> bool:
+        """The test of an assertion, which nothing evaluates where Python ignores assertions."""
+        is_chain = isinstance(node.test, (ast.BoolOp, ast.Compare, ast.IfExp))
+        if is_too_deep(node.test) or (is_chain and spans_lines(node.test)):
+            return False
+        steps, at = self._steps, At(node)
+        steps.flush(at)
+
+        def make() -> None:
+            node.test = steps.tested(node.test)
+            if node.msg is not None:
+                node.msg = self._rewrite(node.msg)
+            steps.out.append(node)
+            steps.is_unsettled = True
+            self._end(at)
+
+        made = steps.apart(make)
+        steps.out.append(at.put(ast.If(at.put(ast.Name("__debug__", ast.Load())), made, [])))
         return True
 
     def _jump(self, node: ast.Break | ast.Continue) -> bool:
@@ -409,6 +461,7 @@ _HANDLERS: Final[dict[type[ast.stmt], Callable[[UntaggedBlocks, Any], bool]]] = 
     ast.AugAssign: UntaggedBlocks._augmented,
     ast.Expr: UntaggedBlocks._expression,
     ast.Return: UntaggedBlocks._return,
+    ast.Assert: UntaggedBlocks._assert,
     ast.Break: UntaggedBlocks._jump,
     ast.Continue: UntaggedBlocks._jump,
     ast.If: UntaggedBlocks._if,
