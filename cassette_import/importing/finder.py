@@ -64,6 +64,10 @@ class Finder:
                 return True
         return False
 
+    def compiles(self, spec: ModuleSpec) -> bool:
+        """Whether cassette_import's own loader compiles a module: one that was imported before has another loader."""
+        return self.covers(spec.name) and isinstance(spec.loader, (Loader, TemporaryLoader))
+
     def find_spec(self, fullname: str, path: _Path = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return the spec that the finders behind this one make; only its loader may be replaced (checklist F1, F4)."""
         if not self.covers(fullname):

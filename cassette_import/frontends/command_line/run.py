@@ -66,6 +66,7 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
         from cassette_import.contexts import READY_MADE
         from cassette_import.contexts import lookup as lookup
         from cassette_import.contexts.common.main_program import about_to_run
+        from cassette_import.contexts.common.main_targets import main_targets
         from cassette_import.frontends.command_line.reported_run import run_and_report
         from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
 
@@ -78,6 +79,9 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
     # A context may be defined beside the program, or in the current folder.
     with about_to_run(program.module):
         contexts = contexts_named(wanted.contexts, *program.folders, *current_folders())
+        registering = main_targets(contexts)
+    if registering is not None:
+        contexts.insert(0, registering)
     if given.escapes:
         from cassette_import.activation.escape_report import EscapeWatch
 

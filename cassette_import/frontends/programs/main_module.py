@@ -41,7 +41,7 @@ def code_of_main(plain: CodeType, arguments: tuple[Any, ...], name: str = MAIN) 
         if spec is None:
             with io.open_code(plain.co_filename) as file:
                 return overdubbed(plain.co_filename, file.read(), plain, name)
-        if spec.origin is None or finder.covers(spec.name):
+        if spec.origin is None or finder.compiles(spec):
             return plain  # cassette_import's loader has compiled it
         source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]  # not every loader has it
     except (AttributeError, OSError):

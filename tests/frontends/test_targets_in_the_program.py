@@ -1,0 +1,86 @@
+"""A context in the file of the program, or one that imports it, reaches the functions of the program in `__main__`."""
+
+import pytest
+from helpers.command_line import cassette
+
+CONTEXTS = """
+from cassette_import import Context, recurse
+
+class Overload(Context):
+    pass
+
+@Overload.overdub.register(price)
+def _(ctx, f, x):
+    return 10 * recurse(ctx, f, x)
+
+class Before(Context):
+    def __init__(self):
+        self.seen = []
+    def summary(self):
+        return f"before {self.seen}"
+
+@Before.prehook.register(price)
+def _(ctx, f, x):
+    ctx.seen.append(x)
+
+class After(Context):
+    def __init__(self):
+        self.seen = []
+    def summary(self):
+        return f"after {self.seen}"
+
+@After.posthook.register(price)
+def _(ctx, result, f, x):
+    ctx.seen.append(result)
+
+class Method(Context):
+    pass
+
+@Method.overdub.register(Order.total)
+def _(ctx, f, order):
+    return 100
+"""
+FUNCTIONS = """
+def price(x):
+    return x * 2
+
+class Order:
+    def total(self):
+        return price(1)
+"""
+ENDINGS = {
+    "at its module level": "if __name__ == '__main__':\n    print(price(3), Order().total())\n",
+    "in a function": "def main():\n    print(price(3), Order().total())\nif __name__ == '__main__':\n    main()\n",
+    "in a function that it defines late": "if __name__ == '__main__':\n    def main(p=price):\n"
+    "        for x in 3,:\n            print(p(x), Order().total())\n    main()\n",
+}
+PRINTED = {"Overload": "60 20\n", "Before": "6 2\n", "After": "6 2\n", "Method": "6 100\n"}
+SUMMARIES = {"Before": "before [3, 1]\n", "After": "after [6, 2]\n"}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("context", PRINTED)
+def test_a_context_in_the_file_of_the_program_has_its_functions_as_targets(context, ending, tmp_path):
+    (tmp_path / "shop.py").write_text(FUNCTIONS + CONTEXTS + ENDINGS[ending])
+    done = cassette("run", "-c", f"shop:{context}", "shop.py", folder=tmp_path)
+    assert (done.stdout, done.stderr) == (PRINTED[context], SUMMARIES.get(context, ""))
+
+
+@pytest.mark.parametrize("words", [("shop.py",), ("-m", "shop")])
+@pytest.mark.parametrize("context", PRINTED)
+def test_a_context_that_imports_the_program_has_its_functions_as_targets(context, words, tmp_path):
+    (tmp_path / "shop.py").write_text(FUNCTIONS + ENDINGS["at its module level"])
+    (tmp_path / "mine.py").write_text("from shop import *\n" + CONTEXTS)
+    done = cassette("run", "-c", f"mine:{context}", *words, folder=tmp_path)
+    assert (done.stdout, done.stderr) == (PRINTED[context], SUMMARIES.get(context, ""))
+
+
+def test_a_function_of_another_module_of_that_name_is_no_function_of_the_program(tmp_path):
+    (tmp_path / "program").mkdir()
+    (tmp_path / "shop.py").write_text("def price(x):\n    return x * 5\n")
+    (tmp_path / "mine.py").write_text(
+        "import sys\nsys.path.insert(0, '')\nfrom shop import price\n" + CONTEXTS.partition("class Method")[0]
+    )
+    (tmp_path / "program" / "shop.py").write_text("def price(x):\n    return x\nprint(price(3))\n")
+    done = cassette("run", "-c", "mine:Overload", "program/shop.py", folder=tmp_path)
+    assert done.stdout.endswith("3\n")
