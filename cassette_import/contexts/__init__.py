@@ -84,7 +84,7 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
 _MODULES: Final = {target.partition(":")[2]: target.partition(":")[0] for target in READY_MADE.values()}
 
 
-_NEEDED: Final = {"Intervals": "flint"}
+_NEEDED: Final = {"Intervals": "flint", "Precision": "mpmath"}
 """The packages that are not installed with this one, by the context that needs them."""
 
 

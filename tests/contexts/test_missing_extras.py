@@ -64,9 +64,10 @@ def test_a_folder_of_the_name_of_a_package_is_not_the_package(tmp_path, case):
     assert done.stderr.splitlines()[-1] == message
 
 
-def test_all_names_are_those_of_contexts_that_can_be_imported(tmp_path):
+@pytest.mark.parametrize("package", ["flint", "mpmath"])
+def test_all_names_are_those_of_contexts_that_can_be_imported(tmp_path, package):
     done = subprocess.run(
-        [sys.executable, "-c", FOLDER + "from cassette_import.contexts import *; Noop", "flint", tmp_path],
+        [sys.executable, "-c", FOLDER + "from cassette_import.contexts import *; Noop", package, tmp_path],
         capture_output=True,
         text=True,
     )
