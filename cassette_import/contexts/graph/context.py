@@ -241,8 +241,17 @@ class TraceContext(LosesNothing, tagging=True):
         else:
             self.decided(value)
 
+    def iterated(self, value: Any) -> None:
+        """A leaf is about to iterate an unknown value: its length is a guard."""
+        node, bare = self.node_of(value), plain(value)
+        if node is None:
+            return
+        if not (isinstance(bare, (str, bytes)) or is_array(bare)):
+            raise self.refuse(refusal(f"an unknown {node.type.__name__} is iterated", "Give a list of unknown values"))
+        self.guard("length", node, len(bare))
+
     def tested(self, f: Any, value: Any) -> Any:
-        """A leaf is about to test the truth of an unknown value: a guard."""
+        """A leaf, or the interpreter, is about to test the truth of an unknown value: a guard."""
         node = self.node_of(value)
         if node is None:
             return plain(value)

@@ -7,6 +7,7 @@ overloads are hidden frames, because the program may inspect its callers.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import sys
@@ -76,7 +77,7 @@ def _convert(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if type(f) is type and type(values[0]) is f and len(values) == 1 and ctx.node_of(arguments[0]).fixed:
         return arguments[0]  # the same object
     named = {name: plain(one) for name, one in keywords.items()}
-    return ctx.operation(f, arguments, keywords, unshared(f(*values, **named)))
+    return ctx.operation(f, arguments, keywords, unshared(_called(ctx, functools.partial(f, **named), values)))
 
 
 @hidden
@@ -211,6 +212,13 @@ def _known(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 @hidden
+def _counted(ctx: Any, f: Any, source: Any, *more: Any, **keywords: Any) -> Any:
+    """Functions that make an iterator, and need all their numbers as known ones."""
+    named = {name: ctx.decided(one) for name, one in keywords.items()}
+    return call_without_overload(f, (source, *map(ctx.decided, more)), named)
+
+
+@hidden
 def _escaped(ctx: Any, f: Any, text: Any) -> Any:
     """`escape` of markupsafe in C: what it does, by methods of texts."""
     if ctx.node_of(text) is None:
@@ -243,12 +251,14 @@ def _size(ctx: Any, f: Any, value: Any) -> Any:
 
 
 @hidden
-def _iterate(ctx: Any, f: Any, value: Any, *more: Any) -> Any:
+def _iterate(ctx: Any, f: Any, value: Any, *more: Any, **keywords: Any) -> Any:
     node = ctx.node_of(value)
     if node is None:
         _check_iterator(ctx, value)
-        return call_without_overload(f, (value, *more), {})
-    if not (isinstance(plain(value), (str, bytes)) or is_array(plain(value))) or more:
+        return call_without_overload(
+            f, (value, *map(ctx.decided, more)), {name: ctx.decided(one) for name, one in keywords.items()}
+        )
+    if not (isinstance(plain(value), (str, bytes)) or is_array(plain(value))) or more or keywords:
         raise ctx.refuse(refusal(f"an unknown {node.type.__name__} is iterated", "Give a list of unknown values"))
     ctx.guard("length", node, len(plain(value)))
     items = [_getitem(ctx, operator.getitem, value, number) for number in range(len(plain(value)))]
@@ -369,7 +379,10 @@ _REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_not, (operator.not_, operator.not_)),
     (_identity, (operator.is_, operator.is_not)),
     (_of_type, (isinstance, type, callable, hasattr)),
-    (_known, (range, slice)),
+    (_known, (range, slice, operator.itemgetter, itertools.count)),
+    (_counted, (itertools.islice, itertools.repeat, itertools.combinations, itertools.permutations,
+                itertools.combinations_with_replacement, itertools.tee,
+                *([itertools.batched] if sys.version_info >= (3, 12) else []))),
     (_size, (len, len)),
     (_iterate, (iter, reversed, enumerate)),
     (_getitem, (operator.getitem, operator.getitem)),

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import array
 import io
+import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from types import (
     BuiltinFunctionType,
@@ -350,11 +352,36 @@ def with_computed_metadata_here(function: Any, arguments: tuple[Any, ...], value
     return with_computed_metadata(activation, function, arguments, {}, value) if activation.tags else value
 
 
-def cursor_of_whole(source: Any) -> Any:
-    """A cursor for an iterable that is tagged as a whole: each item is computed from it."""
+@hidden
+def _is_watched_iteration(source: Any) -> bool:
+    """Whether a context type that has tagged an iterable has a method `iterated`; the method is called."""
+    found = False
+    activation = ACTIVE.get()
+    for level, tag in enumerate(activation.tags):
+        if tag is not None and tag.iterated is not None and type(source) is Tagged and tag in source._tagged_metas:
+            found = True
+            token = ACTIVE.set(hook_activation(activation, level))
+            try:
+                tag.iterated(activation.contexts[level], source)
+            finally:
+                ACTIVE.reset(token)
+    return found
+
+
+@hidden
+def cursor_of_whole(source: Any, step: int = 1) -> Any:
+    """A cursor for an iterable that is tagged as a whole: each item is computed from it.
+
+    A context type with a method `iterated` is told about it, and gets the places of items, which begin at the end for
+    the step -1.
+    """
+    places = itertools.count(0 if step > 0 else -1, step) if _is_watched_iteration(source) else None
 
     def metas(item: Any) -> Metas | None:
-        found = with_computed_metadata_here(next, (source,), item)
+        if places is None:
+            found = with_computed_metadata_here(next, (source,), item)
+        else:
+            found = with_computed_metadata_here(operator.getitem, (source, next(places)), item)
         return found._tagged_metas if type(found) is Tagged else None
 
     return metas

@@ -26,7 +26,7 @@ from cassette_import.runtime.tagging.running_leaves import LEAVES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
+from cassette_import.runtime.tagging.wrappers import TEST, Tagged, bound, plain
 
 _METHODS_IN_C: Final = frozenset(map(id, (BuiltinMethodType, MethodWrapperType)))
 _PLAIN_CONTAINERS: Final = (tuple, list, dict)
@@ -207,7 +207,8 @@ def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
 def note_pattern(activation: Activation, part: Any, kind: str, constant: Any) -> None:
     """A pattern tests a part of its subject: a context type that has tagged it decides by its method `matched`.
 
-    For a type without this method, comparisons with numbers and with named values are comparisons.
+    For a type without this method, comparisons with numbers and with named values are comparisons. The kind `"bound"`
+    is that of a number which the interpreter needs without its wrapper, such as a bound of a slice.
     """
     is_comparison = kind == "value" or (kind == "equal" and not isinstance(constant, (str, bytes)))
     for level, tag in enumerate(activation.tags):
@@ -229,15 +230,19 @@ def note_pattern(activation: Activation, part: Any, kind: str, constant: Any) ->
 def _compares_metadata(activation: Activation, tag: Tag, items: tuple[Any, ...]) -> bool:
     if next(computed_metadata.metadata_in(items, tag), None) is not None:
         return True
-    compared = [item for item in items if _is_compared_unseen(activation, item)]
+    sees_methods = tag.matched is None  # such a context would have to see the truth of what they return
+    compared = [item for item in items if _is_compared_unseen(activation, item, sees_methods)]
     return bool(compared) and holds_metadata(compared, tag)
 
 
 @hidden
-def _is_compared_unseen(activation: Activation, item: Any) -> bool:
-    """Whether a Python function that is not overdubbed compares an object with others, as that of a dataclass."""
+def _is_compared_unseen(activation: Activation, item: Any, sees_methods: bool) -> bool:
+    """Whether a Python function compares an object with others; one that is not overdubbed, as that of a dataclass."""
     methods = [lookup(type(item), name) for name in ("__lt__", "__eq__")]
-    return any(type(method) is FunctionType and not calls_overdubbed(activation, method) for method in methods)
+    return any(
+        type(method) is FunctionType and not (sees_methods and calls_overdubbed(activation, method))
+        for method in methods
+    )
 
 
 @hidden
@@ -252,6 +257,14 @@ def tested(activation: Activation, function: Any, value: Any) -> Any:
                 ACTIVE.reset(token)
     return value._tagged_value
 
+
+@hidden
+def _tested_by_interpreter(value: Any) -> Any:
+    """The interpreter tests the truth of a wrapped value."""
+    return tested(ACTIVE.get(), operator.truth, value)
+
+
+TEST.append(_tested_by_interpreter)
 
 _SUSPENDED: Final = frozenset(map(id, computed_metadata.SUSPENDED))
 """Types of generators and coroutines, by identity."""

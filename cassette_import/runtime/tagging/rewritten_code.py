@@ -24,7 +24,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.evaluated_code import note_argument, note_variables
 from cassette_import.runtime.tagging.handover import rewrapped
-from cassette_import.runtime.tagging.leaf_call import note_comparison
+from cassette_import.runtime.tagging.leaf_call import note_comparison, note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_key, lose_number
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -173,9 +173,11 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
         text = value if type(value) is str else format(value)
         return rewrapped(text) if FLAGS[METADATA_EXISTS] else text
     LOCAL.returned = None
-    text = plain(value)
     if conversion in _CONVERSIONS:
-        text = _CONVERSIONS[conversion](text)
+        value = _converted(value, _CONVERSIONS[conversion])
+        if not specification:
+            return value
+    text = plain(value)
     if type(text) is not str or specification:
         text = format(text, specification)
     found = LOCAL.returned
@@ -186,9 +188,21 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
 
 
 @hidden
+def _converted(value: Any, conversion: Callable[[Any], str]) -> Any:
+    """The text of a conversion, such as `!r`."""
+    text = conversion(plain(value))
+    found, LOCAL.returned = LOCAL.returned, None
+    if found is not None and found._tagged_value is text:
+        return found
+    given = (value,) if found is None else (value, found)
+    return with_computed_metadata_here(conversion, given, text) if ACTIVE.get().tags else text
+
+
+@hidden
 def specified(value: Any) -> Any:
     """A plain value in a format specification. Its metadata is lost: contexts for which it is an error ignore it."""
     if type(value) is Tagged:
+        note_pattern(ACTIVE.get(), value, "bound", None)
         _report(value, "a format specification")
     return plain(value)
 
@@ -280,6 +294,7 @@ def plain_bound(value: Any) -> Any:
     if type(value) is not Tagged:
         return value
     bare = value._tagged_value
+    note_pattern(ACTIVE.get(), value, "bound", None)
     if is_a(bare, (str, bytes)):
         return bare
     dtype = lookup(type(bare), "dtype")  # only arrays are asked for it, not objects of the program

@@ -77,6 +77,7 @@ class Tag:
         "depth",
         "entered",
         "exempt",
+        "iterated",
         "joined",
         "lost",
         "matched",
@@ -106,6 +107,7 @@ class Tag:
         self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
         self.parts_alike = getattr(context, "parts_alike", True)
         self.compared = getattr(type(context), "compared", None)
+        self.iterated = getattr(type(context), "iterated", None)
         self.matched = getattr(type(context), "matched", None)
         self.tested = getattr(type(context), "tested", None)
         self.joined = getattr(type(context), "joined", None)

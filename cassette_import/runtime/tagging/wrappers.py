@@ -24,6 +24,9 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata
 from cassette_import.runtime.tagging.tags import RECEIVER, Metas
 
+TEST: Final[list[Callable[[Any], Any]]] = []
+"""The function of `leaf_call`, which imports this module, that tests the truth of a wrapped value."""
+
 
 class Tagged:
     """A value and its metadata. `isinstance(x, float)` holds for a tagged float."""
@@ -55,7 +58,11 @@ class Tagged:
     def __hash__(self) -> int:
         return hash(self._tagged_value)
 
+    @hidden
     def __bool__(self) -> bool:
+        for tag in self._tagged_metas:
+            if tag.tested is not None:  # the interpreter tests it without an event, as in `a < b < c`
+                return bool(TEST[0](self))
         return bool(self._tagged_value)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -93,5 +93,5 @@ def advance(call: LeafCall) -> Any:
 def backward(call: LeafCall) -> Any:
     iterator = call.native()
     if is_computed_from(call.arguments[0]):
-        call.store.iterators.make(iterator).extra = cursor_of_whole(call.arguments[0])
+        call.store.iterators.make(iterator).extra = cursor_of_whole(call.arguments[0], -1)
     return iterator
