@@ -382,7 +382,7 @@ _REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_known, (range, slice, operator.itemgetter, itertools.count)),
     (_counted, (itertools.islice, itertools.repeat, itertools.combinations, itertools.permutations,
                 itertools.combinations_with_replacement, itertools.tee,
-                *([itertools.batched] if sys.version_info >= (3, 12) else []))),
+                *filter(None, [getattr(itertools, "batched", None)]))),
     (_size, (len, len)),
     (_iterate, (iter, reversed, enumerate)),
     (_getitem, (operator.getitem, operator.getitem)),
