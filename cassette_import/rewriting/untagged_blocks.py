@@ -27,7 +27,7 @@ from cassette_import.rewriting.syntax.expressions import attribute_name, global_
 from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, NOOVERDUB, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import bound_by_expressions
+from cassette_import.rewriting.trees.scopes import bound_by_expressions, clone
 
 
 class Rewriter(Protocol):
@@ -123,8 +123,10 @@ class UntaggedBlocks:
     # ---- simple statements
 
     def _assign(self, node: ast.Assign) -> bool:
-        if len(node.targets) != 1 or is_too_deep(node):
+        if is_too_deep(node):
             return False
+        if len(node.targets) != 1:
+            return self._assign_all(node)
         steps, target, at = self._steps, node.targets[0], At(node)
         if isinstance(target, ast.Name):
             if has(target, CLASS_NAME):
@@ -143,6 +145,27 @@ class UntaggedBlocks:
         elif not self._unpack(node, target):
             return False
         self._end(at)
+        return True
+
+    def _assign_all(self, node: ast.Assign) -> bool:
+        """`a = b.c = value`: the value is assigned to one target after the other."""
+        if not all(map(_is_simple_target, node.targets)):
+            return False
+        steps, bound = self._steps, self._bound
+        read = steps.operand(node.value, True)
+        for target in node.targets:
+            light: Any = clone(read[0])
+            full: Any = light if read[0] is read[1] else clone(read[1])
+            value = light, full
+            if not isinstance(target, ast.Name):
+                assert isinstance(target, (ast.Attribute, ast.Subscript))
+                self._store(target, value)
+            elif is_event(target, self._inlined):
+                self._store_global(target, value)
+            else:
+                steps.emit(At(node), Value(light, full), _storing(target))
+                bound.bind(target)
+        self._end(At(node))
         return True
 
     def _unpack(self, node: ast.Assign, target: ast.expr) -> bool:
@@ -440,6 +463,17 @@ def _tests_metadata(statement: ast.stmt) -> bool:
 def is_returned(node: ast.Call) -> bool:
     """Whether it is the call of the helper for returned values."""
     return isinstance(node.func, ast.Name) and node.func.id == symbols.RETURNED
+
+
+def _storing(target: ast.expr) -> Callable[[ast.expr], ast.stmt]:
+    return lambda value: ast.Assign([target], value)
+
+
+def _is_simple_target(target: ast.expr) -> bool:
+    """Whether a value is stored to one place."""
+    if isinstance(target, ast.Subscript):
+        return not _has_slice(target.slice)
+    return isinstance(target, (ast.Name, ast.Attribute)) and not has(target, CLASS_NAME)
 
 
 def _has_slice(index: ast.expr) -> bool:

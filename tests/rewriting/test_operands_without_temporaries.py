@@ -28,6 +28,10 @@ PROGRAMS = [
     "def f(x, g):\n    y = [1, 2]\n    y[g(0)] = x\n    y[g(0)] -= g(x)\n    return y",
     "def f(x, g):\n    while x:\n        x = x - g(1)\n    return x - g(x)",
     "def f(x, g):\n    return (\n        x\n        + g(x)\n        + x\n    )",
+    "def f(x, g):\n    y = [0, 0]\n    y[(x := 1)] = z = y[0] = x\n    return x, y, z",
+    "def f(x, g):\n    y = z = x = g(x + 1)\n    w = v = 7\n    return x, y, z, w - v",
+    "def f(x, g):\n    global glob\n    g.a = glob = glob2 = g(x)\n    glob += 1\n"
+    "    assert glob > glob2, glob\n    assert x, glob\n    return g.a",
     "def f(*x, g):\n    y, (z, *w) = x[0], (1, 2, 3)\n    return y + g(z) + z, w + g([z])",
     "def f(x, g):\n    return [x + g(x) for x in (1, 2)] + [x]",
 ]
