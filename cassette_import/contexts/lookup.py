@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
 from cassette_import.contexts.common.text import error_line, suggestion
+from cassette_import.contexts.elsewhere import ELSEWHERE
 from cassette_import.interpreter.records import Record
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def _parsed(text: str) -> _Description:
     for part in filter(None, ":".join(parts[first_option:]).split(",")):
         key, equals, value = part.partition("=")
         if not equals or not all(name.isidentifier() for name in key.split(".")):
-            raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
+            meant = f"; several contexts are given one by one: -c {part}" if part in READY_MADE else ""
+            raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value{meant}")
         if key in options:
             raise UnknownContext(f"context {text!r}: {key} is given twice")
         options[key] = _value(value)
@@ -266,13 +268,12 @@ def context_type_named(name: str) -> Any:
 def _imported(target: str) -> Any:
     """The object that a name or `module:attribute` refers to."""
     target = target.rstrip(":")
+    if "," in target:
+        raise UnknownContext(f"context {target!r}: {_comma_hint(target)}")
     if ":" not in target:
         known = READY_MADE.get(target) or entry_points().get(target)
         if known is None:
-            raise UnknownContext(
-                f"no context is called {target!r}; there are {', '.join(context_types())}, and module:Class"
-                + (suggestion(target, context_types()) or _module_hint(target))
-            )
+            raise UnknownContext(f"no context is called {target!r}; {_what_is_meant(target)}")
         target = known
     module_name, _, path = target.partition(":")
     try:
@@ -303,13 +304,35 @@ def _not_importable(target: str, module: str, error: Exception) -> UnknownContex
     return UnknownContext(f"context {target!r}: {module} cannot be imported: {error_line(error)}")
 
 
+def _what_is_meant(name: str) -> str:
+    """The end of a message about a name that no context has."""
+    if name in ELSEWHERE:
+        return ELSEWHERE[name].pointer(name)
+    types = context_types()
+    return f"there are {', '.join(types)}, and module:Class{suggestion(name, types) or _module_hint(name)}"
+
+
+def _comma_hint(target: str) -> str:
+    """How to write what a comma does not separate: a context and its options, or several contexts."""
+    first, _, rest = target.partition(",")
+    if "=" in rest:
+        return f"a colon separates a context and its options: write {first}:{rest}"
+    return f"several contexts are given one by one: write {' '.join(f'-c {name}' for name in target.split(','))}"
+
+
 def _module_hint(name: str) -> str:
-    """How the context types of a module are given, if the name is that of one."""
+    """How the context types of a module are given, if the name is that of one, or of something in one."""
+    module, _, last = name.rpartition(".")
+    if _is_module(name):
+        return f"; {name} is a module: write {name}:Class"
+    return f"; {module} is a module: write {module}:{last}" if _is_module(module) else ""
+
+
+def _is_module(name: str) -> bool:
     try:
-        is_module = importlib.util.find_spec(name) is not None
+        return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
-        is_module = False
-    return f"; {name} is a module: write {name}:Class" if is_module else ""
+        return False
 
 
 def _option_hint(target: str) -> str:

@@ -13,6 +13,7 @@ from helpers.command_line import PROJECT, cassette, run
 from cassette_import import contexts
 from cassette_import.contexts import READY_MADE
 from cassette_import.contexts.common.option_descriptions import described_options
+from cassette_import.contexts.elsewhere import ELSEWHERE
 from cassette_import.contexts.lookup import context_type_named
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line import main
@@ -161,6 +162,13 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
 @pytest.mark.parametrize(
     ("described", "message"),
     [
+        ("graph", "no context is called 'graph'; graph is used in Python: see `contexts graph`"),
+        ("fuzz:seconds=3", "no context is called 'fuzz'; fuzz is a command: see `fuzz --help`"),
+        ("intervals", "intervals has no results of a program: call cassette_import.contexts.intervals.enclosure.*"),
+        ("own.Counting", "no context is called 'own.Counting'; .*; own is a module: write own:Counting"),
+        ("own:Counting,start=3", "context .*: a colon separates .*: write own:Counting:start=3"),
+        ("noop,trace", "context .*: several contexts are given one by one: write -c noop -c trace"),
+        ("trace:depth=3,noop", "context .*: 'noop' is not of the form key=value; several contexts .*: -c noop"),
         ("xyz", "no context is called 'xyz'; there are .*, noop, .*, profile, .*, and module:Class"),
         ("profile:limit=many", "context 'profile:limit=many': limit must be a whole number, not 'many'"),
         ("profile:sites=yes", "context 'profile:sites=yes': sites must be True or False, not 'yes'"),
@@ -752,6 +760,20 @@ def test_contexts_describes_a_context_beside_the_program_too(folder):
         "",
         "  limit=3",
     ]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_contexts_describes_features_that_are_used_in_python(name, folder):
+    done = cassette("contexts", name, folder=folder)
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith(f"{name}: ")
+    assert last == f"  from cassette_import.contexts.{name} import {', '.join(ELSEWHERE[name].functions)}"
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_features_that_are_used_in_python_have_the_functions_that_are_named(name):
+    public = (PROJECT / "cassette_import" / "contexts" / name / "__init__.py").read_text().partition("__all__")[2]
+    assert [one for one in ELSEWHERE[name].functions if f'"{one}"' not in public] == []
 
 
 def test_contexts_refuses_an_unknown_name_with_one_line(folder):

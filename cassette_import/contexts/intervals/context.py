@@ -151,6 +151,10 @@ class Intervals(LosesNothing, tagging=True):
             raise self.not_enclosed(f, "there is no rule for such operands of")
         return as_ball(bare)
 
+    def inform(self, run: Mapping[str, object]) -> None:
+        """Called before a program runs; raise ValueError: the context has no results without `enclosure`."""
+        raise ValueError(f"intervals has no results of a program: {self.summary().partition(': ')[2]}")
+
     def summary(self) -> str:
         """One line for the terminal: the context has no results without `enclosure`."""
         return "intervals: call cassette_import.contexts.intervals.enclosure(f, …) to compute enclosures"

@@ -13,6 +13,7 @@ from typing import Any
 
 from cassette_import.contexts.common.option_descriptions import described_options
 from cassette_import.contexts.common.reporting import known_formats
+from cassette_import.contexts.elsewhere import ELSEWHERE, Elsewhere
 from cassette_import.contexts.lookup import (
     UnknownContext,
     context_named,
@@ -20,7 +21,7 @@ from cassette_import.contexts.lookup import (
     context_types,
     importable_from,
 )
-from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
+from cassette_import.frontends.command_line.usage import UsageError, print_lines, program_name, table
 from cassette_import.frontends.programs.import_path import current_folders
 
 __all__ = ["list_or_describe", "options_in_short"]
@@ -48,6 +49,7 @@ def _listed() -> Iterator[str]:
             about = f"cannot be imported: {error.__cause__ or error}"
         rows.append((name, target, about))
     yield from table(("name", "where", "what it does"), rows)
+    yield f"used in Python, or commands: {', '.join(ELSEWHERE)} (`contexts NAME` describes them)"
 
 
 def options_in_short() -> Iterator[str]:
@@ -72,6 +74,9 @@ def _summary(maker: Any) -> str:
 
 def _described(name: str) -> Iterator[str]:
     """What a user of `-c` needs to know of one context: its options with their defaults, and its file formats."""
+    if name in ELSEWHERE:
+        yield from _described_elsewhere(name, ELSEWHERE[name])
+        return
     maker = context_type_named(name)
     options = described_options(maker)
     yield f"{name}: {_summary(maker)}"
@@ -85,6 +90,14 @@ def _described(name: str) -> Iterator[str]:
     if suffixes:
         yield ""
         yield f"  -o FILE writes {_listed_suffixes(suffixes)}"
+
+
+def _described_elsewhere(name: str, feature: Elsewhere) -> Iterator[str]:
+    """How a feature is used that is no context for `-c`."""
+    yield f"{name}: {feature.about}"
+    if feature.is_command:
+        yield f"  {program_name()} {name} --help"
+    yield f"  from cassette_import.contexts.{name} import {', '.join(feature.functions)}"
 
 
 def _option_lines(rows: list[tuple[str, str]]) -> Iterator[str]:
