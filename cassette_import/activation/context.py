@@ -100,6 +100,7 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     check_call("recurse", ctx, f)
     if ctx.report_escapes and (watch := watch_to_enter(ctx)) is not None:
         with watch:
+            watch.root_runs(f)
             return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
     here = ACTIVE.get()

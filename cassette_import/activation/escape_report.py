@@ -108,6 +108,14 @@ class EscapeWatch(Context, events=Events.CALLS):
                 called = self._called[id(code), reason] = _Called(code, unit, str(function.__module__), reason)
             called.count += 1
 
+    def root_runs(self, f: Any) -> None:
+        """Count a root call, if its function has no source: any other root function is overdubbed."""
+        function = python_function(f)
+        if function is None or registry.index.overdubbable(function):
+            return
+        if registry.index.reason_left_alone(function) is None:
+            self.prehook(function)
+
     def escapes(self) -> list[Escape]:
         """What escaped so far, most often called first."""
         with self._lock:

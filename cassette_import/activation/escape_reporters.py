@@ -19,6 +19,9 @@ class Watch(Protocol):
 
     def __exit__(self, *exception: object) -> None: ...
 
+    def root_runs(self, f: Any) -> None:
+        """Notice a root call, which is no event."""
+
 
 class EscapeReporter(Protocol):
     """Makes the contexts that watch those with `report_escapes`. The escape report is one."""

@@ -63,6 +63,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     check_call("overdub", ctx, f)
     if ctx.report_escapes and (watch := watch_to_enter(ctx)) is not None:
         with watch:
+            watch.root_runs(f)
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
     activation = activation_of(ctx, registry.add_root(root) if root is not None else None)

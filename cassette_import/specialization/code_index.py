@@ -220,7 +220,7 @@ class CodeIndex:
         """Whether the function can get a compiled body: it has source, and is not left alone."""
         unit = self.find_unit(function.__code__)
         if unit is not None:
-            return unit.reason is None
+            return unit.reason is None and unit.record.source.available
         filename = function.__code__.co_filename
         if filename.startswith(PACKAGE_FOLDER):
             return False

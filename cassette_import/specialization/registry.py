@@ -130,11 +130,9 @@ class Registry:
                 is_available = record.source.available
             finally:
                 resume_observers()
-        is_typed = module_name == "__main__" and "__file__" not in namespace
-        if (
-            not is_available and is_new and is_typed and code.co_name != "<module>"
-        ):  # blocks have a warning of their own
-            _warn_of_prompt(code)
+        is_of_program = module_name == "__main__" and code.co_name != "<module>"  # blocks have a warning of their own
+        if not is_available and is_new and is_of_program:
+            _warn_of_no_source(code)
         return filename if is_available else None
 
     # ---- instrumentation
@@ -325,11 +323,11 @@ class Registry:
         return self.index.specialised_functions(module_name)
 
 
-def _warn_of_prompt(code: CodeType) -> None:
-    """Warn that code which was typed at a prompt, or passed to `python -c`, has no source (before 3.13)."""
+def _warn_of_no_source(code: CodeType) -> None:
+    """Warn that a function of the program is in no file: it was passed to `python -c` or `exec`, typed, or piped."""
     warnings.warn_explicit(
-        f"{code.co_qualname} has no source, so nothing in it is an event: Python keeps none of what is typed at its "
-        "prompt or passed by -c. Put it into a file, or use IPython",
+        f"{code.co_qualname} has no source, so nothing in it is an event: it is in no file, as code that Python "
+        "gets by -c, from standard input or by exec. Put it into a file",
         CassetteWarning,
         code.co_filename,
         code.co_firstlineno,

@@ -293,3 +293,12 @@ def test_the_report_is_imported_when_a_context_needs_it(tmp_path):
     )
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n[('dedent', 1)]\n"
+
+
+def test_a_root_function_without_source_escapes():
+    namespace = {}
+    exec("def f(x):\n    return abs(x)\n", namespace)
+    ctx = Context(report_escapes=True)
+    overdub(ctx, namespace["f"], -1)
+    recurse(ctx, namespace["f"], -1)
+    assert [(one.function, one.reason, one.calls) for one in escapes(ctx)] == [("f", "there is no source", 2)]

@@ -21,6 +21,9 @@ FILES = {
             def prehook(self, f, *args, **kwargs):
                 self.cuont += 1
 
+        class Quiet(Context):
+            pass
+
         class NoConstructor(Context):
             def __init__(self):
                 raise RuntimeError("no constructor")
@@ -60,6 +63,7 @@ WRONG = {
     "a misspelled keyword": ('package="shop"', "not package=; did you mean packages?"),
     "a keyword of the plugin": ('title="x"', "the marker takes contexts, packages= and exclude=, not title="),
     "a package that is not installed": ('packages="nopkg"', "No module named 'nopkg'"),
+    "nothing": ("", "the marker names nothing"),
     "a package that is no name": ("packages=3", "packages are given as names, not 3"),
 }
 
@@ -110,15 +114,34 @@ def test_a_hook_that_raises_is_named_with_context_event_and_call_site(way, folde
 def test_a_hook_that_uses_no_function_is_named_with_the_event_that_is_written_at_the_call_site(folder):
     text = '@pytest.mark.cassette("own:Misspelt", packages=["shop"])\ndef test_shop():\n    shop.main()\n'
     output = run(folder, text)
-    assert "raised by prehook of the context Misspelt, at test_shop.py:4 in test_shop, for the call of " in output, (
-        output
-    )
+    assert "raised by prehook of the context Misspelt, at shop.py:4 in main, for the call of price." in output, output
     assert "f = " not in output
 
 
 def test_a_failure_of_the_program_names_no_hook(folder):
     output = run(folder, '@pytest.mark.cassette("noop")\ndef test_shop():\n    assert shop.main() == 4\n')
     assert "This exception was raised by" not in output
+
+
+def test_a_test_whose_contexts_met_no_function_because_of_missing_packages_is_named(folder):
+    text = """
+        from cassette_import import overdub
+
+        @pytest.mark.cassette("noop")
+        def test_without_packages():
+            assert shop.main() == 3
+
+        @pytest.mark.cassette("call-types")
+        def test_that_overdubs_itself():
+            assert overdub(own.Quiet(), shop.main) == 3
+
+        @pytest.mark.cassette("flops", packages=["shop"])
+        def test_with_packages():
+            assert shop.main() == 3
+    """
+    output = run(folder, text)
+    named = re.findall(r"::(\w+): no package is overdubbed: its marker needs packages", output)
+    assert named == ["test_without_packages"], output
 
 
 def test_each_context_has_a_section_with_its_name(folder):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     (unfitting_handlers,) = late("cassette_import.runtime.dispatch", "unfitting_handlers")
 
-__all__ = ["constructor_hint", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
+__all__ = ["constructor_hint", "has_met_functions", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
 
 Place: TypeAlias = tuple[str, str, int]
 """The name of a context type, and the file and line that make a context of it."""
@@ -41,7 +41,7 @@ class _Contexts:
     def end(self, number: int) -> None:
         """Take over what a context has not matched."""
         context_type, unmatched = self.living.pop(number, (object, tuple))
-        if _has_met_functions(context_type):
+        if has_met_functions(context_type):
             found = dict.fromkeys(unmatched())
             before = found if self.unmatched is None else self.unmatched
             self.unmatched = {text: None for text in before if text in found}
@@ -116,7 +116,7 @@ def _place() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def _has_met_functions(context_type: type) -> bool:
+def has_met_functions(context_type: type) -> bool:
     """Whether functions of the program have run in a context of this type."""
     return any(
         variant.family.is_met and any(key.context_type is context_type for key in variant.keys)

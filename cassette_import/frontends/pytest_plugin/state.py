@@ -17,14 +17,14 @@ import pytest
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
 from cassette_import.contexts.common.text import error_line, plural, suggestion
-from cassette_import.contexts.common.unmatched_targets import is_reported_elsewhere, take_unmatched
+from cassette_import.contexts.common.unmatched_targets import has_met_functions, is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.reporting.output import CannotWrite, check_folder
 from cassette_import.frontends.reporting.report import merged, report, specialising
 from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.settings import names
-from cassette_import.importing.installation import Installation, check, install, install_unchecked
+from cassette_import.importing.installation import Installation, check, install, install_unchecked, installed
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.specialization.progress import PROGRESS
 
@@ -55,6 +55,7 @@ class PluginState:
         self._unknown_yet: tuple[str, ...] = ()
         self._sections: list[tuple[str, str]] = []
         self._unmatched: list[str] = []  # targets of contexts that tests have made
+        self._without_packages: list[str] = []  # tests with contexts that could meet no function
         self._report_file: str | None = None
         self._is_reported = False
         self._notices: int | None = None
@@ -158,12 +159,20 @@ class PluginState:
                 stack.enter_context(context)
             for marker in markers:
                 _check_marker(marker)
-                stack.enter_context(self.active(*marker.args, **marker.kwargs, title=title))
+                made = stack.enter_context(self.active(*marker.args, **marker.kwargs, title=title))
+                if made is not None and not installed():
+                    contexts = made if isinstance(made, tuple) else (made,)
+                    stack.callback(self._note_unmet, title, [type(context) for context in contexts])
         except pytest.UsageError as error:
             return str(error)
         except Exception as error:  # raised when a context was entered, or by arguments of other types
             return f"cassette: the contexts of this test cannot be entered: {error_line(error)}"
         return None
+
+    def _note_unmet(self, title: str, context_types: Iterable[type]) -> None:
+        """Note that no package was overdubbed in a test, unless its contexts have met functions all the same."""
+        if not any(map(has_met_functions, context_types)):
+            self._without_packages.append(title)
 
     def _keep_summary(self, title: str, context: Context) -> None:
         if is_reporting(context):
@@ -201,9 +210,13 @@ class PluginState:
             is_reported_elsewhere(context)
         self._unmatched += [f"{file}:{line}: {text}" for text, file, line in take_unmatched()]
         unmatched = [(f"{_TITLE}: targets that were never called", "\n".join(self._unmatched))]
+        tests = [
+            f"{title}: no package is overdubbed: its marker needs packages=[…]" for title in self._without_packages
+        ]
+        unmet = [(f"{_TITLE}: contexts that met no function", "\n".join(tests))]
         return {
             "report": self.report(),
-            "sections": [*summaries, *self._sections, *unmatched],
+            "sections": [*summaries, *self._sections, *unmatched, *unmet],
             "missing": self.missing(),
             "recordings": dict(self.recordings),
         }
@@ -274,6 +287,8 @@ def _specialising(functions: int, seconds: float, share: float, **_: object) -> 
 
 
 def _check_marker(marker: pytest.Mark) -> None:
+    if not (marker.args or marker.kwargs):
+        raise pytest.UsageError("cassette: the marker names nothing: write cassette(Context, packages=[…])")
     for name in marker.kwargs:
         if name not in _MARKER_KEYWORDS:
             raise pytest.UsageError(

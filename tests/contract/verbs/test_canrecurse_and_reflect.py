@@ -110,6 +110,14 @@ def test_code_named_string_has_no_source_although_linecache_knows_some(monkeypat
     assert overdub(ctx, namespace["f"], -1) == 1
 
 
+def test_code_without_source_has_no_body_to_reach_after_it_was_called_either():
+    namespace = {}
+    exec("def f(x):\n    return abs(x)\n", namespace)
+    ctx = Context()
+    assert overdub(ctx, namespace["f"], -1) == 1
+    assert not canrecurse(ctx, namespace["f"], -1)
+
+
 TYPED = """
 from cassette_import import Context, overdub
 class Seen(Context):
@@ -129,3 +137,25 @@ def test_a_function_that_was_typed_at_the_prompt_is_said_to_have_no_source(tmp_p
     done = run("-i", folder=tmp_path, stdin=TYPED)
     assert done.stdout.split() == ["9", "16", "25"]
     assert done.stderr.count("CassetteWarning: square has no source") == 1
+
+
+IN_NO_FILE = """
+from cassette_import import Context, canrecurse, overdub
+class Seen(Context):
+    def prehook(self, f, *args): print("seen", f.__name__)
+{}
+print(overdub(Seen(), square, 3), canrecurse(Seen(), square))
+print(overdub(Seen(), square, 4))
+"""
+SQUARE = "def square(x): return abs(x) ** 2"
+
+
+@pytest.mark.parametrize("way", ["by -c", "from standard input", "by exec"])
+def test_a_function_in_no_file_is_said_to_have_no_source(way, tmp_path):
+    text = IN_NO_FILE.format(SQUARE if way != "by exec" else f"exec({SQUARE!r})")
+    (tmp_path / "program.py").write_text(text)
+    words = {"by -c": ["-c", text], "from standard input": ["-"], "by exec": ["program.py"]}[way]
+    done = run(*words, folder=tmp_path, stdin=text)
+    assert done.stdout.split() == ["9", "False", "16"]
+    assert done.stderr.count("CassetteWarning: square has no source") == 1
+    assert "Put it into a file" in done.stderr
