@@ -30,17 +30,22 @@ class Entry:
     `slots` holds, for each part with metadata, the plain value and its metadata; `size` is the number of parts of a
     sequence. `anchor` is the object itself if the entry is `pinned`, else a weak reference to it. `extra` is the cursor
     of an iterator, the dict of a view and the kind of view, or the `__dict__` of an object that the program has got.
+    An entry counts as metadata unless it has nothing but such a `__dict__`.
     """
 
     __slots__ = ("_token", "anchor", "extra", "pinned", "size", "slots")
 
     def __init__(self, anchor: Any, pinned: bool) -> None:
-        self._token = METADATA
+        self._token: Any = None
         self.anchor = anchor
         self.pinned = pinned
         self.slots: dict[Any, tuple[Any, Metas]] = {}
         self.size = 0
         self.extra: Any = None
+
+    def count(self) -> None:
+        """Let the entry count as metadata."""
+        self._token = METADATA
         if not FLAGS[METADATA_EXISTS]:
             note_metadata()
 
@@ -75,7 +80,14 @@ class ShadowTable:
         return None
 
     def make(self, item: Any) -> Entry:
-        """The entry of an object; a new one if it has none."""
+        """The entry of an object, which is to get metadata; a new one if it has none."""
+        entry = self.join(item)
+        if entry._token is None:
+            entry.count()
+        return entry
+
+    def join(self, item: Any) -> Entry:
+        """The same for an entry that gets no metadata yet, and does not count as such."""
         key, entries = id(item), self.entries
         if key in entries and (entry := self.of(item)) is not None:
             return entry

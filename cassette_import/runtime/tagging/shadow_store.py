@@ -123,19 +123,18 @@ class Store:
             if entry is not None:
                 entry.slots.pop(key, None)
         else:
-            entry = table.of(owner)
-            if entry is None:
-                entry = table.make(owner)
-                if table is self.attributes and (namespace := namespace_in_use(owner)) is not None:
-                    self.join_namespace(owner, namespace)
-                    self.items.make(namespace).slots[key] = plain(value), metas
+            is_new = table.of(owner) is None
+            entry = table.make(owner)
+            if is_new and table is self.attributes and (namespace := namespace_in_use(owner)) is not None:
+                self.join_namespace(owner, namespace)
+                self.items.make(namespace).slots[key] = plain(value), metas
             entry.slots[key] = plain(value), metas
         if entry is not None and is_a(owner, SEQUENCES):
             entry.size = size_of(owner)
 
     def join_namespace(self, owner: Any, namespace: dict[str, Any]) -> None:
         """Let an object and its `__dict__` have the same metadata: the program has got the `__dict__`."""
-        entry = self.attributes.make(owner)
+        entry = self.attributes.join(owner)
         if entry.extra is namespace:
             return
         entry.extra = namespace

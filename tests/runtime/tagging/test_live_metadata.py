@@ -284,3 +284,52 @@ def test_the_first_context_of_a_process_may_tag_values(rest, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(f'{BEGINNING}\n{rest}\nassert metadata(result, ctx) == "m"\n')
     subprocess.run([sys.executable, program], check=True)
+
+
+class Owner:
+    pass
+
+
+def test_an_object_whose_namespace_the_program_has_got_is_no_metadata():
+    ctx = Tagging()
+
+    def program():
+        held, owner = tag([1.0], ctx, "m"), Owner()
+        namespace, other = owner.__dict__, vars(ctx)
+        del held
+        return owner, namespace, other
+
+    kept = overdub(ctx, program)
+    with ctx:
+        assert not is_tagged_anywhere()
+    assert len(kept) == 3
+
+
+def test_such_an_object_shares_metadata_that_comes_later():
+    ctx = Tagging()
+
+    def program():
+        held, owner = tag([1.0], ctx, "m"), Owner()
+        namespace = owner.__dict__
+        del held
+        namespace["x"] = tag(1.5, ctx, "of the namespace")
+        owner.y = tag(2.5, ctx, "of the object")
+        return metadata(owner.x, ctx, None), metadata(namespace["y"], ctx, None)
+
+    assert overdub(ctx, program) == ("of the namespace", "of the object")
+
+
+def test_an_attribute_of_such_an_object_is_metadata_again():
+    ctx = Tagging()
+
+    def program(owner):
+        namespace = owner.__dict__
+        del namespace
+        owner.x = tag(1.5, ctx, "m")
+
+    owner = Owner()
+    with ctx:
+        overdub(ctx, program, owner)
+        overdub(ctx, lambda: None)
+        assert is_tagged_anywhere()
+        assert overdub(ctx, lambda: metadata(owner.x, ctx, None)) == "m"
