@@ -17,6 +17,7 @@ from cassette_import.distributed.gathered_results import GatheredResults
 from cassette_import.distributed.joined_process import JoinedProcess
 from cassette_import.distributed.recorded_tasks import EachTask
 from cassette_import.distributed.task_runners import start_calling, stop_calling
+from cassette_import.interpreter.installed_packages import needs
 
 try:
     from distributed.diagnostics.plugin import WorkerPlugin
@@ -71,7 +72,7 @@ class CassettePlugin(WorkerPlugin):  # type: ignore[misc]
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if WorkerPlugin is object:
-            raise ImportError("CassettePlugin needs dask.distributed: install cassette_import[distributed]")
+            raise ImportError(needs("CassettePlugin", "dask.distributed", "distributed"))
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         if folder is not None and isinstance(context, str):
             raise TypeError(f"with a folder, give what makes the context of a file, such as Record, not {context!r}")

@@ -1,4 +1,4 @@
-"""Whether a package is installed, without importing it.
+"""Whether a package is installed, without importing it, and what to install if it is not.
 
 Knows how Python finds packages; must not know which packages are needed, nor what for.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 
-__all__ = ["is_installed"]
+__all__ = ["is_installed", "needs"]
 
 
 def is_installed(name: str) -> bool:
@@ -20,3 +20,12 @@ def is_installed(name: str) -> bool:
     except (ImportError, ValueError):  # the program has put something else in its place
         return False
     return spec is not None and spec.origin is not None
+
+
+def needs(feature: str, package: str, extra: str) -> str:
+    """The message that a feature needs a package that is not installed: it names the extra that installs it.
+
+    >>> needs("lanes", "NumPy", "lanes")
+    'lanes needs NumPy: install cassette_import[lanes]'
+    """
+    return f"{feature} needs {package}: install cassette_import[{extra}]"

@@ -41,7 +41,32 @@ CASES = {
     "enclosures": (
         "flint",
         "from cassette_import.contexts import Intervals",
-        "ModuleNotFoundError: intervals need python-flint: install it, or this package with the extra `intervals`",
+        "ModuleNotFoundError: intervals needs python-flint: install cassette_import[intervals]",
+    ),
+    "bounds": (
+        "flint",
+        "from cassette_import.contexts.contract import solve",
+        "ModuleNotFoundError: contract needs python-flint: install cassette_import[contract]",
+    ),
+    "exact values": (
+        "mpmath",
+        "from cassette_import.contexts import Precision",
+        "ModuleNotFoundError: precision needs mpmath: install cassette_import[precision]",
+    ),
+    "arrays": (
+        "numpy",
+        "from cassette_import.contexts.lanes import vectorize",
+        "ModuleNotFoundError: lanes needs NumPy: install cassette_import[lanes]",
+    ),
+    "patterns": (
+        "scipy",
+        "from cassette_import.contexts.sparsity import jacobian",
+        "ModuleNotFoundError: sparsity needs SciPy: install cassette_import[sparsity]",
+    ),
+    "patterns without arrays": (
+        "numpy",
+        "from cassette_import.contexts.sparsity import jacobian",
+        "ModuleNotFoundError: sparsity needs SciPy: install cassette_import[sparsity]",
     ),
     "machine code": (
         "numba",

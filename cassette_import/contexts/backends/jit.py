@@ -13,7 +13,7 @@ from cassette_import.contexts.backends.jitted import BACKENDS, Jitted
 from cassette_import.contexts.graph import inline, residual
 from cassette_import.contexts.graph.tracing import is_unknown
 from cassette_import.errors import CassetteError
-from cassette_import.interpreter.installed_packages import is_installed
+from cassette_import.interpreter.installed_packages import is_installed, needs
 
 __all__ = ["jit"]
 
@@ -70,6 +70,4 @@ def _check_installed(backend: str) -> None:
             raise ModuleNotFoundError(f"there is no package {backend}", name=backend)
         importlib.import_module(backend)
     except ImportError as error:
-        raise CassetteError(
-            f'backend="{backend}" needs {backend}: install cassette_import[{_EXTRAS[backend]}]'
-        ) from error
+        raise CassetteError(needs(f'backend="{backend}"', backend, _EXTRAS[backend])) from error

@@ -14,14 +14,13 @@ from typing import Any, Final
 
 from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.contract.bounds import ENTIRE, Bounds, Empty, absolute, divide, hull, negative
+from cassette_import.interpreter.installed_packages import needs
 
 try:
     from flint import arb
     from flint import ctx as _flint
 except ImportError as error:  # pragma: no cover - without the extra
-    raise ModuleNotFoundError(
-        "contract needs python-flint: install it, or this package with the extra `contract`", name="flint"
-    ) from error
+    raise ModuleNotFoundError(needs("contract", "python-flint", "contract"), name="flint") from error
 
 __all__ = [
     "HALF_PI", "PI", "arb", "arccosine", "arcsine", "at", "cosine", "decreasing", "floats_around",

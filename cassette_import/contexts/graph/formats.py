@@ -15,6 +15,7 @@ from cassette_import.contexts.common.graphs import graph as pictures
 from cassette_import.contexts.common.graphs.formats import escaped
 from cassette_import.contexts.graph.nodes import Guard, Node, shown
 from cassette_import.contexts.graph.page import page
+from cassette_import.interpreter.installed_packages import needs
 
 __all__ = ["WRITERS", "dot", "write"]
 
@@ -77,7 +78,10 @@ def _quoted(text: str) -> str:
 
 def networkx(graph: Graph) -> Any:
     """The graph as a `MultiDiGraph` of networkx: an edge for each use of a result."""
-    import networkx as nx
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise ModuleNotFoundError(needs("networkx()", "networkx", "graph"), name="networkx") from error
 
     made = nx.MultiDiGraph()
     for node in graph.nodes:

@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Final
 from cassette_import.contexts.common.number_functions.row import Value
 from cassette_import.contexts.common.number_functions.steps import COMPARISONS
 from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
+from cassette_import.interpreter.installed_packages import needs
 
 try:
     from flint import arb
     from flint import ctx as _flint
 except ImportError as error:  # pragma: no cover - without the extra
-    raise ModuleNotFoundError(
-        "intervals need python-flint: install it, or this package with the extra `intervals`", name="flint"
-    ) from error
+    raise ModuleNotFoundError(needs("intervals", "python-flint", "intervals"), name="flint") from error
 
 __all__ = [
     "CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "OVERFLOWING", "RULES", "OutsideDomain", "arb", "bounds",

@@ -4,6 +4,11 @@
 the public names; must not know how lanes are computed.
 """
 
+from cassette_import.interpreter.installed_packages import is_installed, needs
+
+if not is_installed("numpy"):
+    raise ModuleNotFoundError(needs("lanes", "NumPy", "lanes"), name="numpy")
+
 from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths
 from cassette_import.contexts.lanes.vectorizing import vectorize
 

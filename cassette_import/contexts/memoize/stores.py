@@ -20,6 +20,7 @@ from cassette_import.contexts.memoize.cached_results import CachedResult
 from cassette_import.contexts.memoize.file_locks import FileLocks
 from cassette_import.contexts.memoize.function_digests import digest_of
 from cassette_import.errors import CassetteError
+from cassette_import.interpreter.installed_packages import needs
 
 __all__ = ["Folder", "LockError", "Memory", "ResultLock", "Shared", "Store"]
 
@@ -129,7 +130,7 @@ class Folder(_ByDigest):
         try:
             from diskcache import Cache
         except ImportError:
-            raise ValueError("folder= needs diskcache: install cassette_import[memoize]") from None
+            raise ValueError(needs("folder=", "diskcache", "memoize")) from None
         try:
             self._cache: Any = Cache(path, eviction_policy="none")
         except Exception as error:  # from the file system, or from SQLite

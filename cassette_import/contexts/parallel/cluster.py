@@ -12,6 +12,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.interpreter.installed_packages import needs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,7 +25,7 @@ WORKERS_TIMEOUT: Final = 30.0
 """The seconds after which a program does without workers if its scheduler has none."""
 _LOGGERS: Final = ("distributed", "tornado", "bokeh")
 _THREAD_OF_CLIENT: Final = "IO loop"
-NEEDS_DISTRIBUTED: Final = "parallel needs dask.distributed: install cassette_import[distributed]"
+NEEDS_DISTRIBUTED: Final = needs("parallel", "dask.distributed", "distributed")
 
 
 class Cluster:

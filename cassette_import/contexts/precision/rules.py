@@ -16,13 +16,12 @@ from typing import Any, Final
 
 from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.common.number_functions.table import NUMBERS
+from cassette_import.interpreter.installed_packages import needs
 
 try:
     from mpmath.ctx_mp import MPContext
 except ModuleNotFoundError as error:  # pragma: no cover - without the extra
-    raise ModuleNotFoundError(
-        "precision needs mpmath: install it, or this package with the extra `precision`", name="mpmath"
-    ) from error
+    raise ModuleNotFoundError(needs("precision", "mpmath", "precision"), name="mpmath") from error
 
 __all__ = ["DECISIONS", "FOLDS", "RULES", "MPContext", "exact", "rule_of", "with_sign_of_zero"]
 

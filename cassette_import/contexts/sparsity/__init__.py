@@ -4,6 +4,11 @@
 names; must not know how dependences are computed.
 """
 
+from cassette_import.interpreter.installed_packages import is_installed, needs
+
+if not (is_installed("numpy") and is_installed("scipy")):
+    raise ModuleNotFoundError(needs("sparsity", "SciPy", "sparsity"), name="scipy")
+
 from cassette_import.contexts.sparsity.errors import SparsityError
 from cassette_import.contexts.sparsity.patterns import coloring, hessian, jacobian
 

@@ -9,13 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-
-try:
-    from scipy import sparse
-except ModuleNotFoundError as error:  # pragma: no cover - without the extra
-    raise ModuleNotFoundError(
-        "sparsity needs SciPy: install it, or this package with the extra `sparsity`", name="scipy"
-    ) from error
+from scipy import sparse
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of
