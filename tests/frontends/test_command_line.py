@@ -3,9 +3,11 @@
 import json
 import pstats
 import re
+import shutil
 import signal
 import textwrap
 import tomllib
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 from helpers.command_line import PROJECT, cassette, run
@@ -848,6 +850,19 @@ def test_doctor_reports_the_state_of_each_module_with_the_reason_and_imports_not
     assert told["package.fast"].startswith("left alone: extension module")
     assert "    found by PathFinder, loader SourceFileLoader\n" in done.stdout
     assert f"    file {package / 'fine.py'}\n" in done.stdout
+
+
+def test_doctor_names_the_installed_copy_with_the_accelerator_that_the_current_folder_hides(folder):
+    for place in (folder / "checkout", folder / "installed"):
+        shutil.copytree(
+            PROJECT / "cassette_import",
+            place / "cassette_import",
+            ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc"),
+        )
+    copy = folder / "installed" / "cassette_import"
+    (copy / "contexts/common/accelerator" / f"_accelerator{EXTENSION_SUFFIXES[0]}").write_bytes(b"")
+    done = cassette("doctor", folder=folder / "checkout", PYTHONPATH=str(folder / "installed"))
+    assert f"; the copy in {copy}/ has it, but {folder}/checkout/cassette_import/ comes first: run " in done.stdout
 
 
 def test_doctor_reports_modules_without_source(folder):

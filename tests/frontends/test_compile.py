@@ -219,6 +219,17 @@ def test_a_folder_that_cannot_be_written_is_a_failure(folder):
     assert done.stderr == "shop.space.unused failed: its cache file cannot be written\n"
 
 
+def test_several_modules_whose_files_cannot_be_written_are_one_line(folder):
+    for package in ("shop", "shop/space"):
+        (folder / package / "__pycache__").write_text("")
+    done = compiled("-p", "shop", "-c", "noop", folder=folder)
+    assert done.status == 1
+    assert re.fullmatch(
+        rf"\d modules failed: cache files cannot be written below {folder}/shop; PYTHONPYCACHEPREFIX names .*\n",
+        done.stderr,
+    )
+
+
 @pytest.mark.parametrize("source", ["", "x = 1\n"])
 @pytest.mark.parametrize(
     "contexts", [["-c", "profile"], ["-c", "trace", "-c", "profile"], ["-c", "noop"]], ids=" ".join
@@ -307,6 +318,14 @@ def test_on_a_terminal_there_is_a_bar_or_a_line(rich, folder):
         assert shown.rstrip().endswith("\x1b[2K")  # rich has erased the bar
     else:
         assert shown == "compiling …\r\n"
+
+
+def test_without_a_terminal_a_line_says_now_and_then_how_far_it_is(monkeypatch, capsys):
+    from cassette_import.frontends.compiling import bar
+
+    monkeypatch.setattr(bar, "perf_counter", iter([0, 4, 11, 11, 15, 25]).__next__)
+    assert list(bar.with_bar("abcd", 4, "compiling")) == list("abcd")
+    assert capsys.readouterr().err == "compiling: 2 of 4 modules\n"
 
 
 OWN_KIND = """

@@ -15,7 +15,7 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.common.text import file_size, plural
 from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
 from cassette_import.frontends.compiling.bar import with_bar
-from cassette_import.frontends.compiling.compiled_modules import CompiledModule
+from cassette_import.frontends.compiling.compiled_modules import NOT_WRITTEN, CompiledModule
 from cassette_import.frontends.compiling.pool import compile_modules
 from cassette_import.frontends.compiling.selected_modules import SelectedModules, selected_modules
 from cassette_import.frontends.programs.import_path import current_folders
@@ -75,8 +75,17 @@ def _selected(packages: Sequence[str], exclude: Sequence[str]) -> SelectedModule
 def _print_results(results: Sequence[CompiledModule], selected: SelectedModules, seconds: float) -> int:
     """Print what failed, and the closing line; return the exit status, which is 1 if a module failed."""
     failed = sorted(result for result in results if result.problem)
+    unwritten = [result.name for result in failed if result.problem == NOT_WRITTEN]
     for result in failed:
-        print(f"{result.name} failed: {result.problem}", file=sys.stderr)
+        if len(unwritten) < 2 or result.name not in unwritten:
+            print(f"{result.name} failed: {result.problem}", file=sys.stderr)
+    if len(unwritten) > 1:
+        folder = os.path.commonpath([os.path.dirname(one.path) for one in selected.sources if one.name in unwritten])
+        print(
+            f"{len(unwritten)} modules failed: cache files cannot be written below {folder}; "
+            "PYTHONPYCACHEPREFIX names another folder for them",
+            file=sys.stderr,
+        )
     done = [result for result in results if not result.problem]
     parts = [
         f"{plural(len(done), 'module')} compiled",

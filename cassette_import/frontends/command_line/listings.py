@@ -6,9 +6,13 @@ Knows the table of events, the doctor of packages and the accelerator; must not 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["list_modules", "list_primitives"]
 
@@ -33,7 +37,7 @@ def list_modules(given: argparse.Namespace) -> int:
     from cassette_import.runtime.dispatch.accelerator import DISPATCH
 
     reason = ACCELERATOR.reason or DISPATCH.reason
-    own = f"accelerator: {f'not used: {reason}' if reason else 'used'}"
+    own = f"accelerator: {f'not used: {reason}{_hidden_copy()}' if reason else 'used'}"
     if given.package is None:
         return print_lines([own])
     try:
@@ -41,3 +45,14 @@ def list_modules(given: argparse.Namespace) -> int:
         return print_lines([*modules, own])
     except NoSuchPackage as error:
         raise UsageError(str(error)) from error
+
+
+def _hidden_copy() -> str:
+    """The end of a message about the accelerator: where an installed copy has it that these files hide."""
+    name = os.path.basename(os.path.normpath(PACKAGE_FOLDER))
+    for entry in sys.path:
+        copy = os.path.join(os.path.abspath(entry), name, "")
+        extensions = os.path.join(copy, "contexts", "common", "accelerator", "_accelerator")
+        if copy != PACKAGE_FOLDER and any(os.path.exists(extensions + suffix) for suffix in EXTENSION_SUFFIXES):
+            return f"; the copy in {copy} has it, but {PACKAGE_FOLDER} comes first: run the command in another folder"
+    return ""

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cassette_import.activation.activations import module_level_activation
 from cassette_import.activation.context import Context
@@ -21,7 +21,11 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.specialization.ahead import specialise_module
 from cassette_import.specialization.progress import PROGRESS
 
-__all__ = ["CompiledModule", "Source", "activate", "begin_worker", "compile_module"]
+__all__ = ["NOT_WRITTEN", "CompiledModule", "Source", "activate", "begin_worker", "compile_module"]
+
+
+NOT_WRITTEN: Final = "its cache file cannot be written"
+"""The problem of a module that was compiled in vain."""
 
 
 class Source(NamedTuple):
@@ -78,6 +82,6 @@ def _compile(source: Source) -> CompiledModule:
     names = names_of_objects(ast.parse(text), source.name, is_package=source.is_package)
     at_import = module_level_activation(ACTIVE.get())
     made = specialise_module(source.name, source.path, text, plain, names, at_import)
-    problem = "its cache file cannot be written" if made.size is None else ""
+    problem = NOT_WRITTEN if made.size is None else ""
     left_alone = [f"{source.name}.{name}: {reason}" for name, reason in made.left_alone.items()]
     return CompiledModule(source.name, made.functions, made.size or 0, problem, left_alone)
