@@ -66,6 +66,17 @@ def check_call(verb: str, context: Any, f: Any) -> None:
         raise TypeError(f"{verb}(ctx, f, ...): f must be callable, not {f!r}")
 
 
+def _unknown_keyword(cls: type, name: str) -> str:
+    """The message about a keyword in ``class Ctx(Context, keyword=…)`` that no class takes."""
+    import difflib  # only messages need it
+
+    known = "events", "inherit", "tagging"
+    similar = difflib.get_close_matches(name, known, n=1)
+    meant = f"; did you mean {similar[0]}?" if similar else ""
+    problem = f"{cls.__qualname__} got an unexpected keyword argument {name!r}"
+    return f"{problem}; a context type takes {', '.join(known)}{meant}"
+
+
 @hidden
 def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Run the overdubbed body of `f` in `ctx`, skipping the overload of `f` for this one call.
@@ -206,6 +217,8 @@ class Context:
         tagging: bool | None = None,
         **keywords: Any,
     ) -> None:
+        if keywords and isinstance(super().__init_subclass__, types.BuiltinMethodType):  # no other class takes them
+            raise TypeError(_unknown_keyword(cls, next(iter(keywords))))
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events

@@ -208,8 +208,10 @@ def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
         signature.bind(**options)
     except TypeError as error:
         unknown = [name for name in options if name not in signature.parameters]
+        # Of several problems, `bind` names another one first: that the option is missing whose name is misspelled.
+        problem = f"got an unexpected keyword argument {unknown[0]!r}" if unknown else error
         meant = suggestion(unknown[0], signature.parameters) if unknown else ""
-        raise UnknownContext(f"context {text!r}: {error}{_accepted_options(signature)}{meant}") from error
+        raise UnknownContext(f"context {text!r}: {problem}{_accepted_options(signature)}{meant}") from error
     for name, value in options.items():
         if name in signature.parameters and not takes_text(signature.parameters[name]):
             raise UnknownContext(

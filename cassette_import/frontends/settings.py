@@ -15,6 +15,8 @@ from cassette_import.interpreter.records import Record
 __all__ = ["Settings", "SettingsError", "as_environment", "from_environment", "from_file", "names", "resolved"]
 
 _PREFIX: Final = "CASSETTE_IMPORT_"
+_VARIABLES: Final = ("ACCELERATOR", "CONTEXT", "DISABLE", "EXCLUDE", "PACKAGES", "REPORT", "RUN", "SUBPROCESSES")
+"""The environment variables of cassette_import, without the prefix."""
 _FILE: Final = "pyproject.toml"
 _TABLE: Final = "cassette_import"
 _SWITCHES: Final = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
@@ -62,8 +64,11 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     """The settings in `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT`, `_SUBPROCESSES` and `_DISABLE`.
 
     Semicolons separate several contexts, since their options contain commas. An empty variable counts as missing.
-    Raises `SettingsError` if a switch is neither on nor off.
+    Raises `SettingsError` if a switch is neither on nor off, or if a variable is spelled nearly as one of these.
     """
+    for name in environment:
+        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _VARIABLES:
+            _refuse_misspelled(name)
 
     def value(name: str) -> str | None:
         return environment.get(_PREFIX + name) or None
@@ -85,6 +90,15 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         disable=switch("DISABLE"),
         subprocesses=switch("SUBPROCESSES"),
     )
+
+
+def _refuse_misspelled(name: str) -> None:
+    """Raise `SettingsError` if an unknown variable is spelled nearly as a known one."""
+    import difflib  # only messages need it
+
+    similar = difflib.get_close_matches(name.removeprefix(_PREFIX), _VARIABLES, n=1)
+    if similar:
+        raise SettingsError(f"{name} is no setting; did you mean {_PREFIX}{similar[0]}?")
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

@@ -411,3 +411,24 @@ def test_other_attributes_are_what_they_are_beside_a_property_that_is_a_target()
             return other.size, str(error)
 
     assert overdub(Ctx(), read, Other()) == (7, "'Other' object has no attribute 'missing'")
+
+
+def test_a_misspelled_keyword_of_a_context_type_is_named_with_those_that_there_are():
+    with pytest.raises(
+        TypeError, match="'taging'; a context type takes events, inherit, tagging; did you mean tagging"
+    ):
+
+        class Misspelled(Context, taging=True):
+            pass
+
+
+def test_other_keywords_reach_the_class_beside_the_context_that_takes_them():
+    class Named:
+        def __init_subclass__(cls, *, label, **keywords):
+            super().__init_subclass__(**keywords)
+            cls.label = label
+
+    class Both(Context, Named, label="both"):
+        pass
+
+    assert Both.label == "both"

@@ -169,6 +169,14 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
         ("intervals", "intervals has no results of a program: call cassette_import.contexts.intervals.enclosure.*"),
         ("own.Counting", "no context is called 'own.Counting'; .*; own is a module: write own:Counting"),
         ("own:Counting,start=3", "context .*: a colon separates .*: write own:Counting:start=3"),
+        (
+            "parallel:functions=json:loads",
+            "context .*: got an unexpected keyword argument 'functions'; it takes targets, .*",
+        ),
+        (
+            "faults:target=json.loads,raises=ValueErr",
+            "context .*: raises is .*, not 'ValueErr'; did you mean ValueError[?]",
+        ),
         ("noop,trace", "context .*: several contexts are given one by one: write -c noop -c trace"),
         ("trace:depth=3,noop", "context .*: 'noop' is not of the form key=value; several contexts .*: -c noop"),
         ("xyz", "no context is called 'xyz'; there are .*, noop, .*, profile, .*, and module:Class"),
@@ -247,6 +255,20 @@ def test_given_packages_replace_the_programs_own(folder):
     report = json.loads((folder / "report.json").read_text())
     assert report["packages"] == ["colorsys"]
     assert report["modules"]["colorsys"]["specialised"] == {"rgb_to_yiq": ["Trace"]}
+
+
+def test_a_name_that_excludes_nothing_is_one_line(folder):
+    done = cassette("run", "-x", "besides,json.decodr,jso*", "-c", "none", "app.py", folder=folder)
+    assert (done.status, done.stdout) == (0, "42 []\n")
+    assert done.stderr.splitlines() == [
+        f"cassette_import: -x {name} excludes nothing: there is no such module" for name in ("besides", "json.decodr")
+    ]
+
+
+def test_a_variable_that_is_spelled_nearly_as_a_setting_is_one_line(folder):
+    done = cassette("run", "app.py", folder=folder, CASSETTE_IMPORT_PACKAGS="json", CASSETTE_IMPORT_MINE="1")
+    message = "CASSETTE_IMPORT_PACKAGS is no setting; did you mean CASSETTE_IMPORT_PACKAGES?"
+    assert (done.status, done.stderr) == (2, f"python -m cassette_import run: {message}\n")
 
 
 def test_what_is_excluded_is_left_alone(folder):

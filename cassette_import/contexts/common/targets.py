@@ -182,9 +182,9 @@ def target_name(target: Any) -> str:
 
 
 def split_targets(text: str | Iterable[Target]) -> tuple[Target, ...]:
-    """Several targets, given as such or as text such as ``"a.f+b.g"``."""
+    """Several targets, given as such or as text, in which ``+`` or ``;`` separates them: ``"a.f+b.g"``."""
     if isinstance(text, str):
-        return tuple(name.strip() for name in text.split("+"))
+        return tuple(name.strip() for name in text.replace(";", "+").split("+"))
     return tuple(text)
 
 

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.targets import import_path
+from cassette_import.contexts.common.text import suggestion
 
 __all__ = [
     "Corruption",
@@ -80,7 +81,8 @@ def exception_from(given: Any) -> Callable[[str], BaseException] | None:
     if isinstance(found, BaseException):
         return lambda message: _fresh(found)
     if not isinstance(found, type) or not issubclass(found, BaseException):
-        raise ValueError(f"raises is an exception or a type of exceptions, not {given!r}")
+        meant = suggestion(given, vars(builtins)) if isinstance(given, str) else ""
+        raise ValueError(f"raises is an exception or a type of exceptions, not {given!r}{meant}")
     try:
         found("a message")
     except Exception as error:  # a constructor may raise anything

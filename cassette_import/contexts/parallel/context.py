@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import Lock
@@ -18,7 +17,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import Target, resolve_target
+from cassette_import.contexts.common.targets import Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.parallel.cluster import NEEDS_DISTRIBUTED, Cluster
 from cassette_import.contexts.parallel.conversion import Conversion
@@ -45,7 +44,7 @@ class Parallel(Regions, Context, events=Events.NONE):
 
     The program does what it does without the context: results, output, exceptions and their order are the same. The
     functions must be pure, which the user promises: they depend on nothing but their arguments, and write at most
-    output. On the command line: ``-c parallel:targets=package:f;package:g,workers=2``.
+    output. On the command line: ``-c parallel:targets=package:f+package:g,workers=2``.
 
     Parameters
     ----------
@@ -122,9 +121,9 @@ class Parallel(Regions, Context, events=Events.NONE):
         Parameters
         ----------
         targets:
-            The functions, ``package.module:function``, separated by ``;`` or ``+``.
+            The functions, ``package.module:function``, separated by ``+``.
         """
-        names = [name.strip() for name in re.split("[;+]", targets) if name.strip()]
+        names = [name for name in split_targets(targets) if name]
         return cls(names, scheduler=scheduler, workers=workers, check=check, progress=progress)
 
     def inform(self, run: Mapping[str, object]) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
+from cassette_import.importing.finder import locate
 from cassette_import.importing.installation import Installation, install
+from cassette_import.importing.selection import is_pattern
 
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
@@ -92,6 +94,9 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]
 def install_for(program: Program, wanted: settings.Settings, contexts: Sequence[Context] = ()) -> list[Installation]:
     """Install the packages that are wanted for a program which is ready to run: without any, its own ones."""
     exclude = wanted.exclude or ()
+    for name in exclude:
+        if not is_pattern(name) and locate(name)[0] is None:
+            print(f"cassette_import: -x {name} excludes nothing: there is no such module", file=sys.stderr)
     if wanted.packages is None:
         # A context defined beside the program is not part of the program.
         exclude = (*exclude, *{type(context).__module__ for context in contexts})
