@@ -10,7 +10,7 @@ import copy
 import math
 from collections.abc import Callable, Collection, Iterable
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from cassette_import.contexts.common.targets import import_path
 from cassette_import.contexts.common.text import suggestion
@@ -80,14 +80,19 @@ def exception_from(given: Any) -> Callable[[str], BaseException] | None:
         return None
     if isinstance(found, BaseException):
         return lambda message: _fresh(found)
-    if not isinstance(found, type) or not issubclass(found, BaseException):
-        meant = suggestion(given, vars(builtins)) if isinstance(given, str) else ""
+    if not _is_exception_type(found):
+        known = [name for name, value in vars(builtins).items() if _is_exception_type(value)]
+        meant = suggestion(given, known) if isinstance(given, str) else ""
         raise ValueError(f"raises is an exception or a type of exceptions, not {given!r}{meant}")
     try:
         found("a message")
     except Exception as error:  # a constructor may raise anything
         raise ValueError(f"{found.__qualname__} takes more than a message ({error}); give an instance") from None
     return found
+
+
+def _is_exception_type(value: Any) -> TypeGuard[type[BaseException]]:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
 def _exception_named(name: str) -> Any:
