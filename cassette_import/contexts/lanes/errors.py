@@ -12,7 +12,7 @@ from typing import Any
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["EffectError", "TooManyPaths", "is_compiled_by_numba", "name_of", "place"]
+__all__ = ["EffectError", "TooManyPaths", "is_compiled_by_numba", "name_of", "place", "place_of"]
 
 
 class EffectError(CassetteError):
@@ -32,6 +32,18 @@ def place() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
     return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def place_of(error: BaseException) -> str:
+    """The line of the program that has raised an exception, as text."""
+    found = "an unknown place"
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not code.co_filename.startswith(PACKAGE_FOLDER):
+            found = f"{code.co_filename}:{traceback.tb_lineno} in {code.co_qualname}"
+        traceback = traceback.tb_next
+    return found
 
 
 def is_compiled_by_numba(f: Any) -> bool:

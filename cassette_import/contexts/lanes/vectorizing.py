@@ -26,7 +26,7 @@ from cassette_import.contexts.lanes.arrays import column_of, plain_number, refus
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.context import LanesContext
 from cassette_import.contexts.lanes.elementwise import lane_of
-from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, is_compiled_by_numba, name_of
+from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, is_compiled_by_numba, name_of, place_of
 from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.memory import keep_freed_memory
 from cassette_import.contexts.lanes.nested_functions import VECTORIZED
@@ -194,6 +194,7 @@ class _Call:
         self.shared = [value for value in self.given if type(value) is not np.ndarray and not is_immutable(value)]
         self.pieces: list[Any] = []
         self.failures: dict[int, BaseException] = {}
+        self.places: dict[int, str] = {}  # where lanes have failed
         self.ordered: list[tuple[Any, EffectError]] = []
         self.paths = 0
         self.done = 0
@@ -230,11 +231,10 @@ class _Call:
         self._run_in_order()
         if not self.has_arrays:
             if self.failures:
-                raise self.failures[0]
+                raise self._noted(0)
             return self.pieces[0][1]
         if self.failures and self.options.errors == "raise":
-            first = min(self.failures)
-            error = self.failures[first]
+            error = self._noted(min(self.failures))
             error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
             raise error
         failed = np.array(sorted(self.failures), np.intp)
@@ -242,6 +242,24 @@ class _Call:
         if self.options.errors == "return":
             return made, {self._index(number): error for number, error in sorted(self.failures.items())}
         return made
+
+    def _noted(self, number: int) -> BaseException:
+        """The exception of a lane, with notes that say where it was raised, and for which lane."""
+        error = self.failures[number]
+        where = f"at {self.places[number]}" if number in self.places else f"by {name_of(self.f)}"
+        if self.has_arrays:
+            count = len(self.failures)
+            failed = "no other lane fails" if count == 1 else f"{count} of {self.size} lanes fail"
+            where = f"{where}, for the lane {self._index(number)}; {failed}"
+        error.add_note(f"This exception was raised {where}.")
+        names = [*map(str, range(1, self.positional + 1)), *self.names]
+        given = [name for name, value in zip(names, self.given, strict=True) if isinstance(value, (list, tuple))]
+        if isinstance(error, TypeError) and given:
+            error.add_note(
+                f"Lanes are arrays: each lane gets the whole sequence in argument {', '.join(given)}. "
+                "To have a lane for each item, give numpy.array(sequence)."
+            )
+        return error
 
     def _checked(self, make: Callable[..., Any], *arguments: Any) -> Any:
         """A result or exception, taken apart for the lanes."""
@@ -314,6 +332,7 @@ class _Call:
             lanes.commit()
             if not lanes.alive:  # the same lanes would be run again for ever
                 raise EffectError(f"code of {name_of(self.f)} has run for no lanes") from error
+            where_raised = place_of(error)
             _without_frames(error)
         context.forget()
         where = context.log.outliving(outcome if error is None else [error])
@@ -335,6 +354,7 @@ class _Call:
         if error is not None:
             for position, number in enumerate(here.tolist()):
                 self.failures[number] = self._checked(exception_of, error, lanes.whole, position)
+                self.places[number] = where_raised
         else:
             self.pieces.append((here, outcome[0], lanes.whole))
         return [ids[group] for group in lanes.groups]
@@ -387,6 +407,7 @@ class _Call:
                 value = self.f(*given[: self.positional], **keywords)
             except Exception as error:
                 self.failures[number] = error
+                self.places[number] = place_of(error)
             else:
                 self.pieces.append((np.array([number]), value, None))
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from helpers.random_lane_programs import alike
 
+from cassette_import import CassetteWarning
 from cassette_import.contexts.lanes import vectorize
 
 np = pytest.importorskip("numpy")
@@ -436,3 +437,43 @@ def test_a_variable_that_an_exception_leaves_as_it_was_before_keeps_the_value_of
     found = vectorize(lambda x, n: tuple(map(repr, f(x, n))))(xs, ns)
     for place, part in enumerate(found):  # a text that all lanes share is no array
         assert np.broadcast_to(part, 8).tolist() == [repr(f(0.0, n)[place]) for n in ns.tolist()]
+
+
+def reciprocal(x, y):
+    return x / y
+
+
+@pytest.mark.parametrize(("size", "kind"), [(3, "few"), (50, "many"), (3, "in order")])
+def test_an_exception_says_which_line_raised_it_and_for_which_lane(size, kind):
+    seen = []
+
+    def recorded(x, y):
+        seen.append(x)
+        return reciprocal(x, y)
+
+    options = {"effects": "split"} if kind == "in order" else {}
+    denominators = np.array([1.0, 0.0, 0.0, *[2.0] * (size - 3)])
+    with contextlib.ExitStack() as stack:
+        if options:
+            stack.enter_context(pytest.warns(CassetteWarning, match="one by one"))
+        error = stack.enter_context(pytest.raises(ZeroDivisionError))
+        vectorize(recorded if options else reciprocal, **options)(1.0, denominators)
+    line = reciprocal.__code__.co_firstlineno + 1
+    (note,) = error.value.__notes__
+    assert note == (
+        f"This exception was raised at {__file__}:{line} in reciprocal, for the lane 1; 2 of {size} lanes fail."
+    )
+
+
+def test_an_exception_without_arrays_says_which_line_raised_it():
+    with pytest.raises(ZeroDivisionError) as error:
+        vectorize(reciprocal)(1.0, 0.0)
+    line = reciprocal.__code__.co_firstlineno + 1
+    assert error.value.__notes__ == [f"This exception was raised at {__file__}:{line} in reciprocal."]
+
+
+def test_a_type_error_says_that_a_list_does_not_become_lanes():
+    with pytest.raises(TypeError) as error:
+        vectorize(reciprocal)(np.array([1.0, 2.0]), y=[1.0, 2.0])
+    assert "each lane gets the whole sequence in argument y" in error.value.__notes__[1]
+    assert "numpy.array" in error.value.__notes__[1]
