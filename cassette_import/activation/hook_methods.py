@@ -5,8 +5,10 @@ Knows classes and hook points; must not know what a context is.
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation.activations import refresh
 from cassette_import.activation.variant_registry import variants
@@ -61,6 +63,21 @@ def _do_nothing(context: Any, /, *arguments: Any, **keywords: Any) -> None:
 
 
 def _changed(context_type: type) -> None:
-    """Refresh what is active where handlers of a context type were registered."""
+    """Refresh what is active where handlers of a context type were registered; have its unreached targets named."""
+    if not (_REPORTING or context_type.__module__.partition(".")[0] == _PACKAGE):
+        _REPORTING.append(os.getpid())
+        atexit.register(_report_unreached)
     for activation in variants.changed(context_type):
         refresh(activation)
+
+
+def _report_unreached() -> None:
+    from cassette_import.activation.unreached_targets import take_unreached  # late: few runs need it before their end
+    from cassette_import.runtime.dispatch.unfitting_handlers import issue_at_end
+
+    issue_at_end(take_unreached, _REPORTING[0])
+
+
+_PACKAGE: Final = __name__.partition(".")[0]
+_REPORTING: Final[list[int]] = []
+"""The process that names unreached targets when it ends."""

@@ -140,3 +140,60 @@ def test_pytest_reports_targets_of_options_markers_and_of_contexts_that_tests_ma
     assert "faults: shop.never: never called" in done.stdout
     assert re.search(r"test_shop.py:12: Substitute was active, but: shop.never: never called\n", done.stdout)
     assert "CassetteWarning" not in done.stderr
+
+
+OWN = """
+    import math
+    import shop
+    from cassette_import import Context, install, overdub
+    def main():
+        return shop.used(1), math.sin(1.0)
+    class Own(Context):
+        pass
+    def replaced(ctx, f, x):
+        return 0
+    install("shop")
+    {}
+    overdub(Own(), main)
+"""
+UNREACHED = {
+    "an overload": "Own.overdub.register(shop.never)(replaced)",
+    "a prehook": "Own.prehook.register(shop.never)(replaced)",
+    "one of several": "Own.overdub.register(shop.used, shop.used)(replaced)\n"
+    "    Own.overdub.register(shop.never)(lambda ctx, f, x: 0)",
+}
+REACHED = {
+    "those that are called": "Own.overdub.register(shop.used)(replaced)",
+    "functions in C": "Own.overdub.register(math.cos)(replaced)",
+    "a context type that is not entered": "class Other(Context): pass\n"
+    "    Other.overdub.register(shop.never)(replaced)",
+    "overloads for other types": "Own.overdub.register(shop.used)(replaced)\n"
+    "    @Own.overdub.register(shop.used)\n    def _(ctx, f, x: str): return 0",
+}
+
+
+def own_stderr(text, folder):
+    (folder / "script.py").write_text(textwrap.dedent(OWN).format(textwrap.dedent(text.replace("\n    ", "\n"))))
+    return subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=True).stderr
+
+
+@pytest.mark.parametrize("name", UNREACHED)
+def test_targets_of_the_hooks_of_a_context_of_the_program_that_were_never_called_are_named(name, folder):
+    stderr = own_stderr(UNREACHED[name], folder)
+    assert re.match(r".*script.py:\d+: CassetteWarning: Own was active, but: shop.never: never called\n", stderr), (
+        stderr
+    )
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_no_warning_names(name, folder):
+    assert own_stderr(REACHED[name], folder) == ""
+
+
+def test_run_names_the_targets_of_a_context_of_the_program(folder):
+    (folder / "own.py").write_text(
+        "import shop\nfrom cassette_import import Context\nclass Own(Context):\n    pass\n"
+        "@Own.overdub.register(shop.never)\ndef _(ctx, f, x):\n    return 0\n"
+    )
+    done = cassette("run", "-c", "own:Own", "app.py", folder=folder)
+    assert "own.py:5: CassetteWarning: Own was active, but: shop.never: never called" in done.stderr

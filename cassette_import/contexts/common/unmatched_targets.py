@@ -19,8 +19,10 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 if TYPE_CHECKING:
+    from cassette_import.activation import unreached_targets
     from cassette_import.runtime.dispatch import unfitting_handlers
 else:
+    (unreached_targets,) = late("cassette_import.activation", "unreached_targets")
     (unfitting_handlers,) = late("cassette_import.runtime.dispatch", "unfitting_handlers")
 
 __all__ = ["constructor_hint", "has_met_functions", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
@@ -105,7 +107,7 @@ def take_unmatched() -> list[tuple[str, str, int]]:
         if made.unmatched:
             taken.append((f"{kind} was active, but: {'; '.join(made.unmatched)}", filename, line))
         made.unmatched = None
-    return taken + unfitting_handlers.take_unfitting()
+    return taken + unreached_targets.take_unreached() + unfitting_handlers.take_unfitting()
 
 
 def _place() -> tuple[str, int]:

@@ -99,6 +99,8 @@ class Table:
         call = id(candidates), count, *keywords
         if call not in self._misses:
             self._misses.add(call)
+            for handler in candidates:
+                handler.is_reached = True
             unfitting_handlers.note_miss(candidates, count, keywords)
 
     def depends_on_types(self, target: Any, arguments: tuple[Any, ...]) -> bool:

@@ -30,6 +30,8 @@ class Handler:
         self.kind = kind
         self.is_applied = False
         """Whether it has matched a call."""
+        self.is_reached = False
+        """Whether no handler has matched some call of its targets."""
         self.function = function
         self.call = positional_only(function, LEADING[kind])
         self.owner = owner

@@ -29,13 +29,13 @@ def note_miss(handlers: list[Any], count: int, keywords: Any) -> None:
         if (
             handler.targets
             and not handler.is_applied
-            and not _is_ready_made(handler)
+            and not is_ready_made(handler)
             and not handler.fits(count, keywords)
         ):
             _misses.setdefault(id(handler), (handler, {}))[1][count, tuple(keywords)] = None
 
 
-def _is_ready_made(handler: Any) -> bool:
+def is_ready_made(handler: Any) -> bool:
     """Whether a context of this package has the handler: some leave calls with other arguments alone on purpose."""
     return str(getattr(handler.function, "__module__", None)).partition(".")[0] == _PACKAGE
 
@@ -45,16 +45,20 @@ def take_unfitting() -> list[tuple[str, str, int]]:
     taken = []
     for handler, calls in _misses.values():
         if not handler.is_applied:
-            code = getattr(handler.function, "__code__", None)
-            place = (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 0)
-            taken.append((_description(handler, list(calls)), *place))
+            taken.append((_description(handler, list(calls)), *place_of(handler)))
     _misses.clear()
     return taken
 
 
+def place_of(handler: Any) -> tuple[str, int]:
+    """The file and line of a handler."""
+    code = getattr(handler.function, "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 0)
+
+
 def _description(handler: Any, calls: list[tuple[int, tuple[str, ...]]]) -> str:
     kind = "overload" if handler.kind == "overdub" else handler.kind
-    names = ", ".join(dict.fromkeys(_name(target) for target in handler.targets))
+    names = ", ".join(dict.fromkeys(name_of(target) for target in handler.targets))
     passed = " or ".join(dict.fromkeys(_arguments(*call) for call in sorted(calls)))
     takes = _capacity(handler, any(keywords for _, keywords in calls))
     return (
@@ -83,10 +87,11 @@ def _arguments(count: int, keywords: tuple[str, ...]) -> str:
     return f"{count} and {_keywords(keywords)}" if keywords else str(count)
 
 
-def _name(target: Any) -> str:
+def name_of(target: Any) -> str:
+    """The name of a target in messages."""
     module = getattr(target, "__module__", None)
     name = str(getattr(target, "__qualname__", None) or repr(target))
-    return name if not isinstance(module, str) or module == "builtins" else f"{module.lstrip('_')}.{name}"
+    return name if not isinstance(module, str) or module in ("builtins", "__main__") else f"{module.lstrip('_')}.{name}"
 
 
 def issue_at_end(take: Callable[[], list[tuple[str, str, int]]], process: int) -> None:
