@@ -80,6 +80,7 @@ class Outside:
     def changed_object(self) -> tuple[Any, CallSite] | None:
         """An object that has outlived the call, and the place at which it was changed first.
 
+        If it is in another changed object that has outlived the call, it is that one: the call may have made its parts.
         It is called when nothing holds the result of the call any more.
         """
         for _ in range(2):
@@ -88,7 +89,9 @@ class Outside:
             if not found and found is not None:
                 return None
             gc.collect()  # cycles that nothing refers to
-        key = next(iter(self._entries if found is None else found))
+        keys = list(self._entries if found is None else found)
+        held = {id(one) for key in keys for one in gc.get_referents(self._entries[key][0])}
+        key = next((key for key in keys if id(self._entries[key][0]) not in held), keys[0])
         return self._entries[key][0], self._entries[key][2]
 
     def _is_own_namespace(self, key: int) -> bool:

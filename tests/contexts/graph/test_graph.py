@@ -280,6 +280,27 @@ def test_what_is_not_exact_is_refused_with_its_place(program, message):
     assert "test_graph.py" in str(caught.value)
 
 
+def fills_a_table(x):
+    if "made" not in TABLE:
+        TABLE["made"] = Changed(x)
+    return TABLE["made"].x + 1
+
+
+class Changed:
+    def __init__(self, x):
+        self.x = x
+        self.y = None
+
+
+TABLE = {}
+
+
+def test_an_object_that_the_call_puts_into_a_table_is_refused_because_of_the_table():
+    with pytest.raises(NotRepresentable, match=r"is changed \(dict\), at .* in fills_a_table"):
+        graph(fills_a_table, 3.0)
+    assert TABLE == {}
+
+
 def test_a_closure_that_counts_is_refused():
     calls = 0
 
