@@ -1,5 +1,7 @@
 """A context in the file of the program, or one that imports it, reaches the functions of the program in `__main__`."""
 
+import json
+
 import pytest
 from helpers.command_line import cassette
 
@@ -84,3 +86,9 @@ def test_a_function_of_another_module_of_that_name_is_no_function_of_the_program
     (tmp_path / "program" / "shop.py").write_text("def price(x):\n    return x\nprint(price(3))\n")
     done = cassette("run", "-c", "mine:Overload", "program/shop.py", folder=tmp_path)
     assert done.stdout.endswith("3\n")
+
+
+def test_the_report_lists_the_contexts_of_the_user_alone(tmp_path):
+    (tmp_path / "shop.py").write_text(FUNCTIONS + CONTEXTS + ENDINGS["in a function"])
+    cassette("run", "-c", "shop:Overload", "--report", "report.json", "shop.py", folder=tmp_path)
+    assert json.loads((tmp_path / "report.json").read_text())["contexts"] == ["Overload"]

@@ -81,7 +81,7 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
         contexts = contexts_named(wanted.contexts, *program.folders, *current_folders())
         registering = main_targets(contexts)
     if registering is not None:
-        contexts.insert(0, registering)
+        contexts.append(registering)
     if given.escapes:
         from cassette_import.activation.escape_report import EscapeWatch
 

@@ -48,7 +48,7 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
         "python": sys.version.split()[0],
         "packages": [name for installation in installations for name in installation.packages],
         "exclude": [name for installation in installations for name in installation.exclude],
-        "contexts": [type(context).__name__ for context in contexts],
+        "contexts": [name for context in contexts if not (name := type(context).__name__).startswith("_")],
         "specialising": specialising(),
         "modules": modules,
     }
