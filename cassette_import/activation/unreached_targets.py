@@ -58,11 +58,11 @@ def _of_type(context_type: type) -> tuple[str, str, int] | None:
         if id(handler.function) not in functions:
             for target in handler.targets:
                 if id(target) not in reached and type(target) is FunctionType:
-                    unreached.setdefault(f"{unfitting_handlers.name_of(target)}: never called", handler)
+                    unreached.setdefault(f"{unfitting_handlers.name_of(target)}: no call of it was an event", handler)
     if not unreached:
         return None
     texts = list(unreached)
     if len(texts) > _SHOWN:
-        texts[_SHOWN:] = [f"{len(texts) - _SHOWN} further targets: never called"]
+        texts[_SHOWN:] = [f"{len(texts) - _SHOWN} further targets, likewise"]
     file, line = unfitting_handlers.place_of(next(iter(unreached.values())))
     return f"{context_type.__qualname__} was active, but: {'; '.join(texts)}", file, line
