@@ -118,4 +118,4 @@ def test_solutions_are_sorted_and_have_names():
 def test_the_package_is_needed_only_for_use():
     code = "import sys; sys.modules['flint'] = None; import cassette_import.contexts.contract"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert "the extra `contract`" in shown
+    assert "install cassette_import[contract]" in shown
