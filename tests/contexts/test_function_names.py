@@ -1,11 +1,15 @@
 """Names of functions in reports."""
 
+import typing
+
 import pytest
 from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import CallGraph, CallTypes, Profile, Trace
 from cassette_import.contexts.common.function_names import described, display, module_of
+
+T = typing.TypeVar("T")
 
 
 class WithoutHash(type):
@@ -71,3 +75,11 @@ def test_threading_itself_can_be_overdubbed(context, tmp_path):
     done = cassette("run", "-p", "app,threading", "-c", context, "app.py", folder=tmp_path)
     assert (done.status, done.stdout) == (0, "ran\n")
     assert "RecursionError" not in done.stderr
+
+
+def test_a_class_with_parameters_has_the_name_of_the_class():
+    class Rule(typing.Generic[T]):
+        pass
+
+    assert display(Rule[int]).endswith("Rule[…]")
+    assert display(list[int]) == "list[…]"

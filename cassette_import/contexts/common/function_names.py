@@ -9,8 +9,8 @@ import functools
 import os
 import sys
 import threading
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple, TypeAlias
+from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace, module_namespace
@@ -33,6 +33,9 @@ Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
+_T = TypeVar("_T")
+_ALIASES: Final = frozenset(map(id, (GenericAlias, type(Generic[_T]))))  # type: ignore[index]
+"""The types of classes with parameters, such as `list[int]`, by identity as the other types."""
 _DESCRIPTORS: Final = frozenset(map(id, (type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"]))))
 """The types of methods in C, by identity: the metaclass of another type may have no hash."""
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
@@ -134,6 +137,8 @@ def display(function: Any) -> str:
         return _wrapped_name(function)
     if issubclass(kind, type):
         return str(class_attribute(function, "__qualname__"))
+    if id(kind) in _ALIASES:
+        return f"{display(function.__origin__)}[…]"  # its arguments may be of the program, and have a `__repr__`
     return f"<{_class_name(kind)} object>"
 
 
