@@ -42,7 +42,6 @@ PASS_FAILED: Final = "@pass_failed"
 
 # ---- iteration (`runtime.syntax.iteration`)
 LOOP: Final = "@loop"
-LOOP_ASYNC: Final = "@loop.async"
 LOOP_HERE: Final = "@loop.here"
 """The same in the body of a function that cannot be suspended, for contexts that may tag values and have no hooks."""
 ITEM_HERE: Final = "@loop.item"
@@ -52,6 +51,9 @@ SPLAT_IN_CALL: Final = "@splat.later"
 """The only splat of a call with keywords, which the call itself unpacks."""
 UNPACK: Final = "@unpack"
 """The value of an assignment that unpacks."""
+
+# ---- delegation (`runtime.syntax.delegation`)
+LOOP_ASYNC: Final = "@loop.async"
 DELEGATE: Final = "@delegate"
 """The iterable of `yield from`."""
 

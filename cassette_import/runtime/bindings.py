@@ -16,10 +16,12 @@ from cassette_import.runtime.syntax import operations
 
 if TYPE_CHECKING:
     from cassette_import.runtime import followed_code
-    from cassette_import.runtime.syntax import blocks, iteration, operand_stack
+    from cassette_import.runtime.syntax import blocks, delegation, iteration, operand_stack
 else:
     (followed_code,) = late("cassette_import.runtime", "followed_code")
-    blocks, iteration, operand_stack = late("cassette_import.runtime.syntax", "blocks", "iteration", "operand_stack")
+    blocks, delegation, iteration, operand_stack = late(
+        "cassette_import.runtime.syntax", "blocks", "delegation", "iteration", "operand_stack"
+    )
 
 LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
     (
@@ -32,10 +34,10 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
     (
         iteration,
         (
-            symbols.LOOP, symbols.LOOP_HERE, symbols.ITEM_HERE, symbols.LOOP_ASYNC, symbols.SPLAT,
-            symbols.SPLAT_IN_CALL, symbols.UNPACK, symbols.DELEGATE,
+            symbols.LOOP, symbols.LOOP_HERE, symbols.ITEM_HERE, symbols.SPLAT, symbols.SPLAT_IN_CALL, symbols.UNPACK,
         ),
     ),
+    (delegation, (symbols.LOOP_ASYNC, symbols.DELEGATE)),
     (
         operand_stack,
         (

@@ -2,7 +2,8 @@
 
 Knows events, primitives and kinds of callees; must not know how trees are rewritten, or what hooks do.
 
-* `iteration`: loops, splats and unpacking, `yield from` and `async for`
+* `iteration`: loops, splats and unpacking
+* `delegation`: `yield from` and `async for`
 * `blocks`: `with` blocks, `from … import …`, displays of constants, the start of a debugger
 * `operations`: operators whose operands are in another order, names in class bodies, argument-free hooks
 * `operand_stack`: values between two parts of a statement, where there are no variables for them

@@ -13,10 +13,9 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from operator import is_
-from types import CoroutineType, FunctionType, GeneratorType
 from typing import Any, Final, Literal
 
-from cassette_import.interpreter.callables import CallableProxy, bare, lookup, special
+from cassette_import.interpreter.callables import bare, lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
@@ -33,10 +32,11 @@ _ITERATION: Final = int(Events.ITERATION)
 _BEFORE: Final = ("pre", int(Events.ITERATION))
 _AFTER: Final = ("post", int(Events.ITERATION))
 _intercept: Final = intercept_if_active(Events.ITERATION)
+_LOOPS_ARE_IN_C: Final = not DISPATCH.reason
 _ERROR_HAS_SIZE: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
 
 
-def _is_iterable(value: Any) -> bool:
+def is_iterable(value: Any) -> bool:
     kind = type(bare(value))
     return lookup(kind, "__iter__") is not None or lookup(kind, "__getitem__") is not None
 
@@ -44,7 +44,7 @@ def _is_iterable(value: Any) -> bool:
 @hidden
 def _begin(iterable: Any, spec: Spec | None = None) -> Any:
     """What `for` iterates over. The items are unpacked as `spec` says, if there is one."""
-    if not _is_iterable(iterable):
+    if not is_iterable(iterable):
         return bare(iterable)  # the interpreter raises the error
     return _iterator_of_events(_intercept(iter)(iterable), spec)
 
@@ -105,7 +105,7 @@ def _iterator_of_events(iterator: Any, spec: Spec | None) -> Any:
     end = _End()
     variant = ACTIVE.get().variant
     if variant is not None and variant.tagging and variant.runners[_ITERATION].propagation.steps_plainly(iterator):
-        steps = None if isinstance(loop, FunctionType) else loop.steps(iterator, spec)
+        steps = loop.steps(iterator, spec) if _LOOPS_ARE_IN_C else None
         if steps is not None:
             return steps
         if spec is None:
@@ -269,7 +269,7 @@ def _unpack(value: Any, spec: Spec) -> Any:
             return value
         if spec[1] is None and not any(spec[2]):
             return ACTIVE.get().variant.runners[_ITERATION].propagation.items_to_unpack(value)  # type: ignore[union-attr]
-    if not is_plain_sequence and not _is_iterable(value):
+    if not is_plain_sequence and not is_iterable(value):
         return bare(value)  # cannot unpack non-iterable … object
     if _ERROR_HAS_SIZE and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
         return bare(value)
@@ -323,107 +323,26 @@ def _claimed(value: Any) -> Any:
     return value if variant is None else variant.runners[_ITERATION].propagation.rewrapped(value)
 
 
-unpack: Final[Callable[[Any, Spec], Any]] = _unpack if DISPATCH.reason else DISPATCH.Unpacking(_unpack, _kinds_of)
+unpack: Final[Callable[[Any, Spec], Any]] = DISPATCH.Unpacking(_unpack, _kinds_of) if _LOOPS_ARE_IN_C else _unpack
 
 
-def _in_c(function: Callable[..., Any], mode: Literal["events", "here", "splat", "delegate"], *more: Any) -> Any:
-    """A function of this module that does the usual in C, if the accelerator is there."""
-    return function if DISPATCH.reason else DISPATCH.Loop(function, _kinds_of, mode, *more)
+def in_c(function: Callable[..., Any], mode: Literal["events", "here", "splat", "delegate"], *more: Any) -> Any:
+    """A function that does the usual in C, if the accelerator is there."""
+    return DISPATCH.Loop(function, _kinds_of, mode, *more) if _LOOPS_ARE_IN_C else function
 
 
-loop: Final = _in_c(_begin, "events", _later_steps, unpack, _claimed)
-loop_here: Final = _in_c(_begin_here, "here")
-splat: Final = _in_c(_splat, "splat")
-splat_later: Final = _in_c(_splat_later, "splat")
-
-
-class _Advanced:
-    """What the interpreter advances in place of an iterator."""
-
-    __slots__ = ("_iterator",)
-
-    @hidden
-    def __init__(self, iterator: Any) -> None:
-        self._iterator = iterator
-
-
-class _Delegate(_Advanced):
-    """What `yield from` advances."""
-
-    __slots__ = ()
-
-    @hidden
-    def __iter__(self) -> Any:
-        return self
-
-    @hidden
-    def __next__(self) -> Any:
-        return _intercept(next)(self._iterator)
-
-    # The interpreter looks these up, and calls them as it would those of the iterator.
-    send = property(lambda self: self._iterator.send)
-    throw = property(lambda self: self._iterator.throw)
-    close = property(lambda self: self._iterator.close)
-
-
-for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
-    hidden(_property.fget)
-
-
-@hidden
-def _delegate(iterable: Any) -> Any:
-    """What `yield from` iterates over."""
-    if not _is_iterable(iterable) or type(bare(iterable)) in (CoroutineType, GeneratorType):
-        # The interpreter takes such steps itself: `gi_yieldfrom`, `throw` and tracebacks show it.
-        return bare(iterable)
-    return _Delegate(_intercept(iter)(iterable))
-
-
-class _AsyncLoop(_Advanced):
-    """What `async for` advances."""
-
-    __slots__ = ()
-
-    @hidden
-    def __aiter__(self) -> Any:
-        return self
-
-    @hidden
-    def __anext__(self) -> Any:
-        return _intercept(anext)(self._iterator)
-
-
-@hidden
-def loop_async(iterable: Any) -> Any:
-    """What `async for` iterates over."""
-    if lookup(type(bare(iterable)), "__aiter__") is None:
-        return bare(iterable)
-    iterator = _intercept(_aiter)(iterable)
-    return _AsIs(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
-
-
-_aiter: Final = CallableProxy(aiter, hidden(lambda iterable: special(iterable, "__aiter__")()))
-"""`aiter`, but it leaves it to `async for` to reject a wrong result."""
-
-
-class _AsIs(_Advanced):
-    """Passes a wrong iterator to the interpreter, which raises the error."""
-
-    __slots__ = ()
-
-    @hidden
-    def __aiter__(self) -> Any:
-        return self._iterator
+loop: Final = in_c(_begin, "events", _later_steps, unpack, _claimed)
+loop_here: Final = in_c(_begin_here, "here")
+splat: Final = in_c(_splat, "splat")
+splat_later: Final = in_c(_splat_later, "splat")
 
 
 BINDINGS: Final[dict[str, Any]] = {
     symbols.LOOP: loop,
     symbols.LOOP_HERE: loop_here,
     symbols.ITEM_HERE: item_here,
-    symbols.LOOP_ASYNC: loop_async,
     symbols.SPLAT: splat,
     symbols.SPLAT_IN_CALL: splat_later,
     symbols.UNPACK: unpack,
-    symbols.DELEGATE: _in_c(_delegate, "delegate"),
 }
 """The values of the symbols of this module, see `runtime.bindings`."""
