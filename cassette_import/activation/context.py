@@ -68,13 +68,11 @@ def check_call(verb: str, context: Any, f: Any) -> None:
 
 def _unknown_keyword(cls: type, name: str) -> str:
     """The message about a keyword in ``class Ctx(Context, keyword=…)`` that no class takes."""
-    import difflib  # only messages need it
+    from cassette_import.interpreter.suggestions import suggestion  # only messages need it
 
     known = "events", "inherit", "tagging"
-    similar = difflib.get_close_matches(name, known, n=1)
-    meant = f"; did you mean {similar[0]}?" if similar else ""
     problem = f"{cls.__qualname__} got an unexpected keyword argument {name!r}"
-    return f"{problem}; a context type takes {', '.join(known)}{meant}"
+    return f"{problem}; a context type takes {', '.join(known)}{suggestion(name, known)}"
 
 
 @hidden

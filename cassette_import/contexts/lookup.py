@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.text import error_line, suggestion
+from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.elsewhere import ELSEWHERE
 from cassette_import.interpreter.records import Record
+from cassette_import.interpreter.suggestions import suggestion
 
 if TYPE_CHECKING:
     import inspect

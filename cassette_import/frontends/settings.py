@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from cassette_import.interpreter.records import Record
+from cassette_import.interpreter.suggestions import similar_name
 
 __all__ = ["Settings", "SettingsError", "as_environment", "from_environment", "from_file", "names", "resolved"]
 
@@ -94,11 +95,9 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
 
 def _refuse_misspelled(name: str) -> None:
     """Raise `SettingsError` if an unknown variable is spelled nearly as a known one."""
-    import difflib  # only messages need it
-
-    similar = difflib.get_close_matches(name.removeprefix(_PREFIX), _VARIABLES, n=1)
-    if similar:
-        raise SettingsError(f"{name} is no setting; did you mean {_PREFIX}{similar[0]}?")
+    similar = similar_name(name.removeprefix(_PREFIX), _VARIABLES)
+    if similar is not None:
+        raise SettingsError(f"{name} is no setting; did you mean {_PREFIX}{similar}?")
 
 
 def as_environment(settings: Settings) -> dict[str, str]:

@@ -283,13 +283,12 @@ def _distribution(name: str) -> str:
 
 def _similar(name: str) -> str:
     """The end of an error message for a name that is unknown altogether."""
-    import difflib  # these are for an error message only
-    import pkgutil
+    import pkgutil  # these are for an error message only
 
-    similar = difflib.get_close_matches(name, {module.name for module in pkgutil.iter_modules()}, n=1)
-    if similar:
-        return f"; did you mean {similar[0]}?"
-    return "; give the name that the program imports, and install the package, or put its folder on sys.path"
+    from cassette_import.interpreter.suggestions import suggestion
+
+    found = suggestion(name, {module.name for module in pkgutil.iter_modules()})
+    return found or "; give the name that the program imports, and install the package, or put its folder on sys.path"
 
 
 def _canonical(distribution: str) -> str:

@@ -24,7 +24,7 @@ from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllo
 from cassette_import.contexts.allocations.table import ORDERS, table
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import suggestion
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.specialization.compilation_listeners import LISTENERS

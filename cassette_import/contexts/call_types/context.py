@@ -29,7 +29,8 @@ from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import suggestion, text_writer
+from cassette_import.contexts.common.text import text_writer
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cassette_import.contexts.common.text import suggestion
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 
 __all__ = ["check_number", "further_options_of", "options_of", "parsed_events"]

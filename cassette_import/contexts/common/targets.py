@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
 from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
-from cassette_import.contexts.common.text import suggestion
 from cassette_import.interpreter.callables import split, underlying
+from cassette_import.interpreter.suggestions import suggestion
 
 __all__ = [
     "ResolvedTarget",

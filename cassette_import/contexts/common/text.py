@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
-__all__ = ["error_line", "file_size", "plural", "search_folders", "short_path", "suggestion", "text_writer"]
+__all__ = ["error_line", "file_size", "plural", "search_folders", "short_path", "text_writer"]
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
@@ -20,18 +20,6 @@ def plural(count: int, noun: str, several: str = "") -> str:
     ('1 call', '2 calls', '0 branches')
     """
     return f"{count} {noun if count == 1 else several or f'{noun}s'}"
-
-
-def suggestion(given: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: what the user may have meant, if a known name is similar.
-
-    >>> suggestion("profle", ["profile", "trace"]), suggestion("x", ["profile"])
-    ('; did you mean profile?', '')
-    """
-    import difflib  # only messages need it
-
-    similar = difflib.get_close_matches(given, list(known), n=1)
-    return f"; did you mean {similar[0]}?" if similar else ""
 
 
 def file_size(count: int) -> str:

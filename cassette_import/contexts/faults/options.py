@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from cassette_import.contexts.common.targets import import_path
-from cassette_import.contexts.common.text import suggestion
+from cassette_import.interpreter.suggestions import suggestion
 
 __all__ = [
     "Corruption",

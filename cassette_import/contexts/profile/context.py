@@ -19,7 +19,7 @@ from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import suggestion, text_writer
+from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_paths import CallPaths
 from cassette_import.contexts.profile.call_tree import (
     CALLBACK,
@@ -37,6 +37,7 @@ from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import importer

@@ -15,7 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from cassette_import.contexts.common.text import plural, suggestion
+from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.fuzz import Findings, fuzz
 from cassette_import.contexts.fuzz.inputs import decoded
 from cassette_import.errors import NotOverdubbable
@@ -23,6 +23,7 @@ from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError
 from cassette_import.frontends.programs.program import Module
 from cassette_import.importing.installation import check
+from cassette_import.interpreter.suggestions import suggestion
 
 __all__ = ["fuzz_function"]
 

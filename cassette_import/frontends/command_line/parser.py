@@ -6,7 +6,6 @@ Knows argparse; must not know what the commands do. The options of `run` are in 
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
@@ -18,6 +17,7 @@ from cassette_import.frontends.command_line.run_arguments import (
     where_program_begins,
 )
 from cassette_import.frontends.command_line.usage import program_name
+from cassette_import.interpreter.suggestions import similar_name
 
 __all__ = ["build_parser"]
 
@@ -75,8 +75,8 @@ class _Parser(argparse.ArgumentParser):
         if not unknown:
             return
         options = {option.lstrip("-"): option for action in self._actions for option in action.option_strings}
-        similar = difflib.get_close_matches(unknown[0].lstrip("-"), options, n=1)
-        hint = f"; did you mean {options[similar[0]]}?" if similar else ""
+        similar = similar_name(unknown[0].lstrip("-"), options)
+        hint = f"; did you mean {options[similar]}?" if similar else ""
         if not unknown[0].startswith("-") and "p" in options:
             hint = f"; packages are named by -p: -p {unknown[0]}"
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.text import suggestion
 from cassette_import.frontends.command_line.usage import UsageError, contexts_named, print_lines, settings_of
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.specialization.passes.reflection import reflect
 
 __all__ = ["show"]

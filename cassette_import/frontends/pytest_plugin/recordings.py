@@ -18,13 +18,13 @@ from typing import Any, Final
 
 import pytest
 
-from cassette_import.contexts.common.text import suggestion
 from cassette_import.contexts.recording.external_functions import ENVIRONMENT
 from cassette_import.contexts.recording.record import Record
 from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.frontends.programs.import_path import importable
 from cassette_import.frontends.pytest_plugin.state import PluginState
+from cassette_import.interpreter.suggestions import suggestion
 
 __all__ = ["FOLDER", "Recordings", "path_of"]
 

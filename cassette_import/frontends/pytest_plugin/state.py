@@ -16,7 +16,7 @@ import pytest
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
-from cassette_import.contexts.common.text import error_line, plural, suggestion
+from cassette_import.contexts.common.text import error_line, plural
 from cassette_import.contexts.common.unmatched_targets import has_met_functions, is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
@@ -26,6 +26,7 @@ from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked, installed
 from cassette_import.interpreter.standard_error import StandardError
+from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["ContextLike", "Packages", "PluginState"]
