@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.variant_registry import variants
 from cassette_import.interpreter.late_modules import late
-from cassette_import.runtime.dispatch.hook_functions import KINDS
-from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.hook_points import hook_points_of
 
 if TYPE_CHECKING:
     from cassette_import.runtime.dispatch import unfitting_handlers
@@ -44,9 +43,7 @@ def take_unreached() -> list[tuple[str, str, int]]:
 def _of_type(context_type: type) -> tuple[str, str, int] | None:
     handlers = [
         handler
-        for base in context_type.__mro__
-        for kind in KINDS
-        if isinstance(point := base.__dict__.get(kind), HookPoint)
+        for point in hook_points_of(context_type)
         for handler in point.handlers
         if handler.targets and not unfitting_handlers.is_ready_made(handler)
     ]

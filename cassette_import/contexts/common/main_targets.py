@@ -18,8 +18,7 @@ from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
 from cassette_import.interpreter.callables import target_of
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.hook_functions import KINDS
-from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.hook_points import HookPoint, hook_points_of
 
 __all__ = ["main_targets"]
 
@@ -59,13 +58,7 @@ def main_targets(contexts: Iterable[Context]) -> Context | None:
 
     It is to be called where the program is about to run (`main_program.about_to_run`).
     """
-    points = {
-        id(point): point
-        for context in contexts
-        for base in type(context).__mro__
-        for kind in KINDS
-        if isinstance(point := base.__dict__.get(kind), HookPoint)
-    }
+    points = {id(point): point for context in contexts for point in hook_points_of(type(context))}
     awaited = [
         _Awaited(point, handler.function, file, names)
         for point in points.values()

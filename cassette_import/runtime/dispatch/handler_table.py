@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.late_modules import late
-from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.hook_points import hook_points_of
 from cassette_import.runtime.dispatch.known_calls import KnownCalls, depends_on_types
 from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
 
@@ -23,9 +23,7 @@ class Table:
     """The method and the handlers of a context type at one hook point, with those of its bases."""
 
     def __init__(self, context_type: type, kind: str) -> None:
-        points = [
-            base.__dict__[kind] for base in context_type.__mro__ if isinstance(base.__dict__.get(kind), HookPoint)
-        ]
+        points = hook_points_of(context_type, (kind,))
         self.kind = kind
         self.methods: list[Callable[..., Any]] = [point.method for point in points if point.method]
         """The methods of the type and its bases; the first one is called, and may call the others."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter.callables import target_of
+from cassette_import.runtime.dispatch.hook_functions import KINDS
 from cassette_import.runtime.dispatch.overload_resolution import Handler
 
 
@@ -102,6 +103,16 @@ class HookPoint:
         """Undo the registration of a handler; `replaced` are the handlers that it replaced."""
         self.handlers = [*replaced, *(other for other in self.handlers if other.function is not function)]
         self._changed(self.owner)
+
+
+def hook_points_of(context_type: type, kinds: Sequence[str] = KINDS) -> list[HookPoint]:
+    """The hook points of a context type and its bases, the nearest ones first."""
+    return [
+        point
+        for base in context_type.__mro__
+        for kind in kinds
+        if isinstance(point := base.__dict__.get(kind), HookPoint)
+    ]
 
 
 def _names_around(function: Callable[..., Any]) -> dict[str, Any] | None:
