@@ -21,6 +21,7 @@ from cassette_import.contexts.common.targets import Target, resolve_target, spli
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.parallel.cluster import NEEDS_DISTRIBUTED, Cluster
 from cassette_import.contexts.parallel.conversion import Conversion
+from cassette_import.contexts.parallel.outside import outside
 from cassette_import.contexts.parallel.progress import Progress
 from cassette_import.contexts.parallel.regions import Regions
 from cassette_import.contexts.parallel.submissions import Submissions
@@ -193,11 +194,8 @@ class Parallel(Regions, Context, events=Events.NONE):
 
     def _compare(self, task: Task, name: str, outcome: Outcome) -> None:
         """Run the call here, too. Its warnings are none now: they have been shown, and are shown once."""
-        token = ACTIVE.set(INACTIVE)
-        try:
-            again = execute(task.payload, *(one.outcome for one in task.earlier if one.outcome is not None))
-        finally:
-            ACTIVE.reset(token)
+        earlier = (one.outcome for one in task.earlier if one.outcome is not None)
+        again = outside(execute, task.payload, *earlier)
         for what, one, other in (
             ("result", outcome.value, again.value),
             ("exception", _described(outcome.error), _described(again.error)),

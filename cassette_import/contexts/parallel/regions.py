@@ -20,11 +20,11 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.contexts.parallel.module_variables import ModuleVariables, fill, restore
 from cassette_import.contexts.parallel.needed_at_once import NeededAtOnce
+from cassette_import.contexts.parallel.outside import outside
 from cassette_import.contexts.parallel.stored import MISSING, Stored
 from cassette_import.contexts.parallel.tasks import HasPlaceholder, NotTransferable, Placeholder, Site, Task, pickled
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 __all__ = ["Regions"]
 
@@ -118,7 +118,7 @@ class Regions:
         task = Task(state.count, function, payload, earlier, site)
         task.before = state.variables.values(frame)
         task.handled = sys.exc_info()[1]
-        _outside(self.start, task)
+        outside(self.start, task)
         is_shared = self._needed_at_once.submitted(len(state.tasks))
         follows = state.is_chain and state.tasks[-1] in earlier if state.tasks else True
         state.is_chain = follows and not is_shared
@@ -132,7 +132,7 @@ class Regions:
         keywords = {name: self.value(one) for name, one in keywords.items()}
         began = perf_counter()
         try:
-            return _outside(function, *arguments, **keywords)
+            return outside(function, *arguments, **keywords)
         finally:
             self._needed_at_once.ended_here(site.place, began)
 
@@ -302,7 +302,7 @@ class Regions:
         while state.tasks:
             task = state.tasks[0]
             if task.outcome is None and task.submissions is not None:
-                _outside(task.submissions.fetch, state.tasks)
+                outside(task.submissions.fetch, state.tasks)
             try:
                 outcome = self.finished(task)
             except BaseException:
@@ -332,7 +332,7 @@ class Regions:
         if failed.before is not None:
             restore(failed.site.frame, failed.before)
         if failed.submissions is not None:
-            _outside(failed.submissions.give_up, state.tasks)
+            outside(failed.submissions.give_up, state.tasks)
         self._needed_at_once.given_up(len(state.tasks))
         state.tasks.clear()
         state.stored.clear()
@@ -370,16 +370,6 @@ class _Steps:
     def __next__(self) -> Any:
         self._settle()
         return next(self._iterator)
-
-
-@hidden
-def _outside(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a function outside of the context: dask's threads and event loops would inherit it, and take longer."""
-    token = ACTIVE.set(INACTIVE)
-    try:
-        return function(*arguments, **keywords)
-    finally:
-        ACTIVE.reset(token)
 
 
 def _is_stored_attribute(value: Any, name: str) -> bool:
