@@ -33,7 +33,7 @@ class UntaggedBlocks(SimpleStatements):
                 restored = statement.body
                 statements = [*statements[:number], *statements[number + 1 :]]
                 break
-        first = at.put(ast.If(self._steps.told(at, symbols.METADATA_EXISTS), [*restored, begin], []))
+        first = at.put(ast.If(self._steps.notified(at, symbols.METADATA_EXISTS), [*restored, begin], []))
         return [plain, first, *self._block(statements, settle=True)]
 
     def _block(self, statements: list[ast.stmt], settle: bool = False, branch: bool = False) -> list[ast.stmt]:
@@ -130,7 +130,7 @@ class UntaggedBlocks(SimpleStatements):
         for statement in made if isinstance(made, list) else [made]:
             if isinstance(statement, ast.For) and _tests_metadata(statement.body[0]):
                 assert isinstance(statement.body[0], ast.If)
-                statement.body[0].test = steps.told(at, symbols.METADATA_EXISTS)
+                statement.body[0].test = steps.notified(at, symbols.METADATA_EXISTS)
             steps.out.append(statement)
         steps.is_unsettled = True
         return True

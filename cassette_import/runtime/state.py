@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import weakref
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, ClassVar, Final
 
@@ -132,6 +133,16 @@ def hook_activation(activation: Activation, level: int) -> Activation:
     known = activation.hook_activations
     found = known.get(level) if known is not None else None
     return activation.suspend(level) if found is None else found
+
+
+@hidden
+def call_as_hook(activation: Activation, level: int, function: Callable[..., Any], /, *arguments: Any) -> Any:
+    """Call a function while context `level` and those inside it are suspended, as for its hooks."""
+    token = ACTIVE.set(hook_activation(activation, level))
+    try:
+        return function(*arguments)
+    finally:
+        ACTIVE.reset(token)
 
 
 @hidden

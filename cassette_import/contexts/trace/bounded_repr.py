@@ -26,7 +26,7 @@ from cassette_import.contexts.trace.stored_attributes import (
 )
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.interpreter.namespaces import class_namespace, module_namespace
+from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, module_namespace
 
 __all__ = ["Shortener"]
 
@@ -47,8 +47,6 @@ _FAILURES: Final = Exception, SystemExit, GeneratorExit
 _CONTAINERS: Final = list, tuple, dict
 _VALUES: Final = int, str, float, bytes
 """The types whose `repr` enumerations use for values that are instances of them."""
-_IMMUTABLE: Final = 1 << 8
-"""`Py_TPFLAGS_IMMUTABLETYPE`, which no class has that a program makes."""
 _WITH_REPR_IN_C: Final = frozenset(
     {*(("datetime", name) for name in ("date", "datetime", "time", "timedelta", "timezone")), ("decimal", "Decimal")}
 )
@@ -337,7 +335,7 @@ def _is_repr_of_members(repr_method: Any) -> bool:
 
 def _has_repr_in_c(kind: type, repr_method: Any) -> bool:
     """Whether the `repr` of objects is written in C and calls no other code."""
-    if not type.__dict__["__flags__"].__get__(kind) & _IMMUTABLE:
+    if not type.__dict__["__flags__"].__get__(kind) & IMMUTABLE:
         return issubclass(kind, type) and repr_method is type.__repr__
     return (kind.__module__, kind.__name__) in _WITH_REPR_IN_C
 

@@ -117,14 +117,14 @@ class StepWriter:
         self.pending, self.deferred, self.is_unsettled = [], [], is_unsettled
 
     def _test(self, at: At, tests: Sequence[ast.expr]) -> ast.expr:
-        full = self.told(at, self.names.is_dispatched)
+        full = self.notified(at, self.names.is_dispatched)
         return at.put(ast.BoolOp(ast.Or(), [full, *tests])) if tests else full
 
     @staticmethod
-    def told(at: At, symbol: str) -> ast.expr:
-        """A symbol as a test, which only a frame makes that has been told that events may have to be carried out."""
-        is_told = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.constant(None)]))
-        return at.put(ast.BoolOp(ast.And(), [is_told, at.symbol(symbol)]))
+    def notified(at: At, symbol: str) -> ast.expr:
+        """A symbol as a test, which a frame makes only after it was notified that events may have to be carried out."""
+        is_notified = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.constant(None)]))
+        return at.put(ast.BoolOp(ast.And(), [is_notified, at.symbol(symbol)]))
 
     def _begun(self, at: At) -> list[ast.stmt]:
         """What an event begins with: if it is the first one of this frame in its epoch, values are claimed."""

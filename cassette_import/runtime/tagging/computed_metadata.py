@@ -29,7 +29,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
@@ -191,11 +191,7 @@ def notify_of_error(
         context = activation.contexts[level]
         raised = getattr(context, "raised", None)
         if raised is not None and next(metadata_in(given, tag), None) is not None:
-            token = ACTIVE.set(hook_activation(activation, level))
-            try:
-                raised(error, function, *arguments)
-            finally:
-                ACTIVE.reset(token)
+            call_as_hook(activation, level, raised, error, function, *arguments)
 
 
 @hidden
@@ -285,11 +281,7 @@ def call_computed(
 @hidden
 def call_loaded(activation: Activation, level: int, value: Any, owner: Any, name: str) -> Any:
     """Call a context's method `loaded` for an attribute whose name is in its `watched`; it returns the value to use."""
-    token = ACTIVE.set(hook_activation(activation, level))
-    try:
-        return activation.contexts[level].loaded(value, owner, name)
-    finally:
-        ACTIVE.reset(token)
+    return call_as_hook(activation, level, activation.contexts[level].loaded, value, owner, name)
 
 
 @hidden
@@ -360,11 +352,7 @@ def _is_watched_iteration(source: Any) -> bool:
     for level, tag in enumerate(activation.tags):
         if tag is not None and tag.iterated is not None and type(source) is Tagged and tag in source._tagged_metas:
             found = True
-            token = ACTIVE.set(hook_activation(activation, level))
-            try:
-                tag.iterated(activation.contexts[level], source)
-            finally:
-                ACTIVE.reset(token)
+            call_as_hook(activation, level, tag.iterated, activation.contexts[level], source)
     return found
 
 
@@ -372,7 +360,7 @@ def _is_watched_iteration(source: Any) -> bool:
 def cursor_of_whole(source: Any, step: int = 1) -> Any:
     """A cursor for an iterable that is tagged as a whole: each item is computed from it.
 
-    A context type with a method `iterated` is told about it, and gets the places of items, which begin at the end for
+    The method `iterated` of a context type is called, and the type gets the places of items, which begin at the end for
     the step -1.
     """
     places = itertools.count(0 if step > 0 else -1, step) if _is_watched_iteration(source) else None

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.container_contents import items_in, size_of
@@ -196,11 +196,7 @@ def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
     """
     for level, tag in enumerate(activation.tags):
         if tag is not None and tag.compared is not None and _compares_metadata(activation, tag, items):
-            token = ACTIVE.set(hook_activation(activation, level))
-            try:
-                tag.compared(activation.contexts[level], function)
-            finally:
-                ACTIVE.reset(token)
+            call_as_hook(activation, level, tag.compared, activation.contexts[level], function)
 
 
 @hidden
@@ -216,14 +212,11 @@ def note_pattern(activation: Activation, part: Any, kind: str, constant: Any) ->
             continue
         if not _compares_metadata(activation, tag, (part,)):
             continue
-        token = ACTIVE.set(hook_activation(activation, level))
-        try:
-            if tag.matched is not None:
-                tag.matched(activation.contexts[level], part, kind, constant)
-            elif tag.compared is not None:
-                tag.compared(activation.contexts[level], operator.eq)
-        finally:
-            ACTIVE.reset(token)
+        context = activation.contexts[level]
+        if tag.matched is not None:
+            call_as_hook(activation, level, tag.matched, context, part, kind, constant)
+        elif tag.compared is not None:
+            call_as_hook(activation, level, tag.compared, context, operator.eq)
 
 
 @hidden
@@ -250,11 +243,7 @@ def tested(activation: Activation, function: Any, value: Any) -> Any:
     """A function tests the truth of a tagged value: a context type may decide it by its method `tested`."""
     for level, tag in enumerate(activation.tags):
         if tag is not None and tag.tested is not None and tag in value._tagged_metas:
-            token = ACTIVE.set(hook_activation(activation, level))
-            try:
-                return tag.tested(activation.contexts[level], function, value)
-            finally:
-                ACTIVE.reset(token)
+            return call_as_hook(activation, level, tag.tested, activation.contexts[level], function, value)
     return value._tagged_value
 
 

@@ -23,7 +23,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbol_places, symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, EPOCH, METADATA_EXISTS, attribute_watched
 from cassette_import.runtime.names import FLAGS, NAMES, make_cell
-from cassette_import.runtime.tagging.plain_frames import TOLD, at_begin, tell_frames
+from cassette_import.runtime.tagging.plain_frames import NOTIFIED, at_begin, notify_frames
 
 
 class Token:
@@ -75,7 +75,7 @@ _begins: Final[list[tuple[dict[str, Any], str]]] = []
 @hidden
 def follow_metadata(cell: dict[str, Any], name: str, begun: str, always: bool) -> None:
     """Let names in the cell of a variant say whether events have to be carried out, and what frames begin with."""
-    full = {name: True, begun: TOLD}
+    full = {name: True, begun: NOTIFIED}
     cell.update(full)
     if not any(known is cell for known in _cells):
         _without_metadata.append(full.copy())
@@ -83,13 +83,13 @@ def follow_metadata(cell: dict[str, Any], name: str, begun: str, always: bool) -
         _cells.append(cell)  # the other lists are as long by then
         _begins.extend(((cell, begun), (_without_metadata[-1], begun)))
     number = next(number for number, known in enumerate(_cells) if known is cell)
-    _without_metadata[number].update({name: always, begun: TOLD if always else at_begin()})
+    _without_metadata[number].update({name: always, begun: NOTIFIED if always else at_begin()})
     if always:
-        _tell_frames()
+        _notify_frames()
     cell.update(_without_metadata[number])
     if FLAGS[METADATA_EXISTS]:
         cell.update(full)
-        _tell_frames()  # those that have begun meanwhile in other threads
+        _notify_frames()  # those that have begun meanwhile in other threads
 
 
 @hidden
@@ -98,7 +98,7 @@ def note_metadata() -> None:
     if not FLAGS[METADATA_EXISTS]:
         FLAGS[EPOCH] = Token()
         _change_names()
-        _tell_frames()
+        _notify_frames()
         FLAGS[METADATA_EXISTS] = True
         _change_names()  # variants that were made meanwhile
 
@@ -110,15 +110,15 @@ def _change_names() -> None:
 
 
 @hidden
-def _tell_frames() -> None:
+def _notify_frames() -> None:
     """Let all frames ask whether events have to be carried out.
 
     If a frame may be where none is found from now on, all frames ask from their beginning, and are searched once more.
     """
-    told = [one for one in _begins if one[0][one[1]] is None] if at_begin() is not None else []
-    for names, begun in told:
-        names[begun] = TOLD
-    tell_frames(bool(told))
+    asking = [one for one in _begins if one[0][one[1]] is None] if at_begin() is not None else []
+    for names, begun in asking:
+        names[begun] = NOTIFIED
+    notify_frames(bool(asking))
 
 
 @hidden

@@ -1,4 +1,4 @@
-"""Frames in which no event has been carried out yet: they are told when events have to be.
+"""Frames in which no event has been carried out yet: they are notified when events have to be.
 
 At each event, rewritten code tests a variable of its own frame, which is None at first. When the first value is tagged,
 the extension in C sets it in all frames of all threads. So the test costs less than that of a name. Where frames cannot
@@ -17,7 +17,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import temporaries
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 
-TOLD: Final = type("Told", (), {"__slots__": ()})()
+NOTIFIED: Final = type("Notified", (), {"__slots__": ()})()
 """What the variable holds in a frame that has to ask."""
 
 
@@ -28,14 +28,14 @@ def at_begin() -> object:
     The stacks of greenlets that are not running are in no list. Where they may be used, frames ask.
     """
     are_found = DISPATCH.is_used and DISPATCH.set_in_frames is not None and "greenlet" not in sys.modules
-    return None if are_found else TOLD
+    return None if are_found else NOTIFIED
 
 
 @hidden
-def tell_frames(with_greenlets: bool) -> None:
+def notify_frames(with_greenlets: bool) -> None:
     """Let all frames ask whether events have to be carried out; those of greenlets that are not running, if wanted."""
     if DISPATCH.set_in_frames is not None:
-        DISPATCH.set_in_frames(temporaries.EPOCH, TOLD, _frames_of_greenlets() if with_greenlets else ())
+        DISPATCH.set_in_frames(temporaries.EPOCH, NOTIFIED, _frames_of_greenlets() if with_greenlets else ())
 
 
 @hidden

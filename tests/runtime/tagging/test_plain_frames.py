@@ -1,4 +1,4 @@
-"""Frames that run plainly are told when the first value is tagged, wherever they are."""
+"""Frames that run plainly are notified when the first value is tagged, wherever they are."""
 
 import sys
 import threading
