@@ -178,20 +178,9 @@ def test_call_does_not_happen_when_the_prehook_raises():
     assert called == []
 
 
-def test_exception_of_a_prehook_reaches_the_program():
-    Own = type("Own", (Context,), {"prehook": raise_hook_error})
-
-    def root():
-        try:
-            abs(-1)
-        except HookError:
-            return "caught"
-
-    assert overdub(Own(), root) == "caught"
-
-
-def test_exception_of_a_posthook_reaches_the_program():
-    Own = type("Own", (Context,), {"posthook": raise_hook_error})
+@pytest.mark.parametrize("hook", ["prehook", "posthook"])
+def test_exception_of_a_hook_reaches_the_program(hook):
+    Own = type("Own", (Context,), {hook: raise_hook_error})
 
     def root():
         try:

@@ -18,24 +18,6 @@ class Animal:
     def speak(self, times=1):
         return self.sound * times
 
-    def twice(self):
-        return self.speak(2)
-
-    @classmethod
-    def make(cls, name):
-        return cls(name)
-
-    @staticmethod
-    def count(animals):
-        return len(animals)
-
-    def __call__(self, x):
-        return (self, x)
-
-    @property
-    def loud(self):
-        return self.sound.upper()
-
 
 class Dog(Animal):
     sound = "wau"
