@@ -17,6 +17,10 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 VARIABLE: Final = "CASSETTE_IMPORT_ACCELERATOR"
 """The environment variable: with ``0``, no extension is used."""
+NOT_BUILT: Final = (
+    f"it is not built in {PACKAGE_FOLDER}; pip builds it where there are a C compiler and Python's headers"
+)
+"""Why an extension cannot be used that is not there."""
 
 
 def extension(name: str) -> ModuleType | str:
@@ -26,7 +30,7 @@ def extension(name: str) -> ModuleType | str:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        return f"it is not built in {PACKAGE_FOLDER}; pip builds it where there are a C compiler and Python's headers"
+        return NOT_BUILT
     except ImportError as error:
         return str(error)
 

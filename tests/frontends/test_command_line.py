@@ -874,17 +874,25 @@ def test_doctor_reports_the_state_of_each_module_with_the_reason_and_imports_not
     assert f"    file {package / 'fine.py'}\n" in done.stdout
 
 
+def checkout_before_an_installed_copy(folder):
+    """A checkout without extensions that hides an installed copy with one; returns both folders of the package."""
+    packages = [folder / place / "cassette_import" for place in ("checkout", "installed")]
+    for package in packages:
+        shutil.copytree(PROJECT / "cassette_import", package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc"))
+    (packages[1] / "contexts/common/accelerator" / f"_accelerator{EXTENSION_SUFFIXES[0]}").write_bytes(b"")
+    return packages
+
+
 def test_doctor_names_the_installed_copy_with_the_accelerator_that_the_current_folder_hides(folder):
-    for place in (folder / "checkout", folder / "installed"):
-        shutil.copytree(
-            PROJECT / "cassette_import",
-            place / "cassette_import",
-            ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc"),
-        )
-    copy = folder / "installed" / "cassette_import"
-    (copy / "contexts/common/accelerator" / f"_accelerator{EXTENSION_SUFFIXES[0]}").write_bytes(b"")
-    done = cassette("doctor", folder=folder / "checkout", PYTHONPATH=str(folder / "installed"))
-    assert f"; the copy in {copy}/ has it, but {folder}/checkout/cassette_import/ comes first: run " in done.stdout
+    checkout, copy = checkout_before_an_installed_copy(folder)
+    done = cassette("doctor", folder=checkout.parent, PYTHONPATH=str(copy.parent))
+    assert f"; the copy in {copy}/ has it, but {checkout}/ comes first: run " in done.stdout
+
+
+def test_doctor_names_no_other_copy_where_the_accelerator_is_switched_off(folder):
+    checkout, copy = checkout_before_an_installed_copy(folder)
+    done = cassette("doctor", folder=checkout.parent, PYTHONPATH=str(copy.parent), CASSETTE_IMPORT_ACCELERATOR="0")
+    assert done.stdout == "accelerator: not used: CASSETTE_IMPORT_ACCELERATOR=0 is set\n"
 
 
 def test_doctor_reports_modules_without_source(folder):

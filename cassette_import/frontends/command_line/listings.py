@@ -12,6 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
+from cassette_import.interpreter.extensions import NOT_BUILT
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["list_modules", "list_primitives"]
@@ -37,7 +38,8 @@ def list_modules(given: argparse.Namespace) -> int:
     from cassette_import.runtime.dispatch.accelerator import DISPATCH
 
     reason = ACCELERATOR.reason or DISPATCH.reason
-    own = f"accelerator: {f'not used: {reason}{_hidden_copy()}' if reason else 'used'}"
+    more = _hidden_copy() if reason == NOT_BUILT else ""
+    own = f"accelerator: {f'not used: {reason}{more}' if reason else 'used'}"
     if given.package is None:
         return print_lines([own])
     try:
