@@ -539,7 +539,7 @@ def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program
 STARTING = """
 from cassette_import.contexts.parallel import cluster
 
-cluster.DEATH_TIMEOUT = 2.0
+cluster.DEATH_TIMEOUT = 15.0
 cluster.local_processes(2)
 """
 
@@ -553,5 +553,5 @@ def test_workers_end_if_the_program_is_killed_while_they_start(tmp_path):
             workers = psutil.Process(program.pid).children(recursive=True)
         program.kill()
     assert len(workers) >= 2
-    _, alive = psutil.wait_procs(workers, timeout=100)
+    _, alive = psutil.wait_procs(workers, timeout=300)
     assert alive == []
