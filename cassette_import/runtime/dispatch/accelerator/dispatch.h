@@ -42,6 +42,7 @@ typedef struct {
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
         *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
         *instances_type;
+    PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
     unsigned long version;              /* another one whenever a variant got other hooks */

@@ -111,6 +111,12 @@ execute(PyObject *module)
             return -1;
         }
     }
+    PyObject *wrapper = PyObject_GetAttrString(Py_None, "__init__");
+    if (wrapper == NULL) {
+        return -1;
+    }
+    state->method_wrapper_type = (PyTypeObject *)Py_NewRef(Py_TYPE(wrapper));
+    Py_DECREF(wrapper);
     return add_known_switches(state);
 }
 
@@ -124,6 +130,7 @@ traverse(PyObject *module, visitproc visit, void *arg)
     for (size_t number = 0; number < TYPE_COUNT; number++) {
         Py_VISIT(TYPE_OF(state, number));
     }
+    Py_VISIT(state->method_wrapper_type);
     Py_VISIT(state->checked_type);
     Py_VISIT(state->flags);
     int result = traverse_known_methods(state, visit, arg);
@@ -142,6 +149,7 @@ clear(PyObject *module)
     for (size_t number = 0; number < TYPE_COUNT; number++) {
         Py_CLEAR(TYPE_OF(state, number));
     }
+    Py_CLEAR(state->method_wrapper_type);
     Py_CLEAR(state->checked_type);
     Py_CLEAR(state->flags);
     Py_CLEAR(state->name_of_metadata);

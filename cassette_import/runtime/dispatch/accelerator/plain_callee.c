@@ -192,11 +192,10 @@ make_callee(PlainInterception *of, PyObject *callee, PyObject *condition)
 
 /* ---- which callees are called plainly */
 
-/* Whether a function in C has no rule and is no target, by its name. */
+/* Whether a function in C with this name has no rule and is no target. Takes the reference; NULL is an exception. */
 static int
-has_usual_name(PlainInterception *self, PyObject *callee)
+is_usual_name(PlainInterception *self, PyObject *name)
 {
-    PyObject *name = PyUnicode_FromString(((PyCFunctionObject *)callee)->m_ml->ml_name);
     if (name == NULL) {
         return -1;
     }
@@ -206,6 +205,20 @@ has_usual_name(PlainInterception *self, PyObject *callee)
     }
     Py_DECREF(name);
     return found < 0 ? -1 : !found;
+}
+
+/* Whether the function of a method-wrapper, such as `super().__init__` that reaches `object`, has no rule and is no target.
+   A class that may be changed can have another function under that name: Python looks it up. */
+static int
+wraps_usual_function(PlainInterception *self, PyObject *wrapper)
+{
+    PyObject *owner = PyObject_GetAttrString(wrapper, "__objclass__");
+    if (owner == NULL) {
+        return -1;
+    }
+    int is_usual = PyType_Check(owner) && PyType_HasFeature((PyTypeObject *)owner, Py_TPFLAGS_IMMUTABLETYPE);
+    Py_DECREF(owner);
+    return is_usual ? is_usual_name(self, PyObject_GetAttrString(wrapper, "__name__")) : 0;
 }
 
 PyObject *
@@ -223,13 +236,20 @@ plain_callee(PlainInterception *self, PyObject *callee)
     else if (type == &PyCFunction_Type) {
         PyObject *receiver = PyCFunction_GET_SELF(callee);
         is_method_in_c = receiver != NULL && !PyModule_CheckExact(receiver);
-        is_usual = has_usual_name(self, callee);
+        is_usual = is_usual_name(self, PyUnicode_FromString(((PyCFunctionObject *)callee)->m_ml->ml_name));
         if (is_usual < 0) {
             return NULL;
         }
         if (is_method_in_c) {
             return is_usual ? make_callee(self, callee, NULL) : Py_None;
         }
+    }
+    else if (type == self->state->method_wrapper_type) {
+        is_usual = wraps_usual_function(self, callee);
+        if (is_usual < 0) {
+            return NULL;
+        }
+        return is_usual ? make_callee(self, callee, NULL) : Py_None;
     }
     else if (type != &PyFunction_Type && type != &PyType_Type) {
         return Py_None;
