@@ -123,7 +123,7 @@ class StackVariant:
         NAMES[names.overload(kind)] = runner.with_overloads
         NAMES[names.pick(kind)] = runner.intercept
         if self.tagging:
-            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded and not plan.only_targets
+            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded and not (plan.is_call and plan.only_targets)
 
     def _follow_metadata(self, is_overloaded: bool) -> None:
         """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event."""
@@ -156,7 +156,7 @@ class StackVariant:
                 OverloadTable(level.number, level.key.context_type, level.tables["overdub"]) for level in levels
             ],
             propagation=propagation() if self.tagging else None,  # runs a call that no overload takes
-            only_targets=kind is Events.CALLS and not any(level.sees_all(kind) for level in levels),
+            only_targets=not any(level.sees_all(kind) for level in levels),
         )
 
     def _bind_hooks(self, kind: Events, level: ContextLevel, bound: Level) -> None:

@@ -76,7 +76,7 @@ class EventPlan:
     propagation:
         What calls a callee where values may be tagged; else None.
     only_targets:
-        Whether hooks and overloads take calls of targets alone.
+        Whether hooks and overloads take events of targets alone.
     """
 
     def __init__(

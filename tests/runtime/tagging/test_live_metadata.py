@@ -1,5 +1,6 @@
 """The fast path: while nothing is tagged, events are plain; from the first tagged value on, rules apply."""
 
+import operator
 import subprocess
 import sys
 import threading
@@ -9,8 +10,9 @@ import pytest
 from helpers.counted_metadata import count_anew
 from programs.tagging import first_values
 
-from cassette_import import Context, install, metadata, overdub, tag
+from cassette_import import Context, Events, install, metadata, overdub, tag
 from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.state import ACTIVE
 
 
 class Tagging(Context, tagging=True):
@@ -333,3 +335,51 @@ def test_an_attribute_of_such_an_object_is_metadata_again():
         overdub(ctx, lambda: None)
         assert is_tagged_anywhere()
         assert overdub(ctx, lambda: metadata(owner.x, ctx, None)) == "m"
+
+
+# ---- suspended bodies, in contexts with hooks and overloads for chosen functions
+
+
+def sums(values):
+    total = 0
+    for value in values:
+        total = total + value if value not in (7,) else total * 2
+        yield total
+
+
+class Choosing(Context, tagging=True):
+    def __init__(self):
+        self.added = []
+
+
+@Choosing.overdub.register(operator.add)
+def _(ctx, f, left, right):
+    ctx.added.append((left, right))
+    return f(left, right)
+
+
+@Choosing.prehook.register(operator.mul)
+def _(ctx, f, left, right):
+    ctx.added.append("mul")
+
+
+@pytest.mark.parametrize("begun_elsewhere", [False, True])
+def test_operators_that_are_targets_are_events_in_generators_while_nothing_is_tagged(begun_elsewhere):
+    ctx = Choosing()
+    with Tagging():
+        begun = sums([1, 2, 7]) if begun_elsewhere else None
+    assert overdub(ctx, lambda: list(begun or sums([1, 2, 7]))) == [1, 3, 6]
+    assert ctx.added == [(0, 1), (1, 2), "mul"]
+
+
+def test_other_operators_are_plain_in_generators_while_nothing_is_tagged():
+    ctx = Choosing()
+
+    def plans():
+        variant = ACTIVE.get().variant
+        return {kind: variant.runners[int(kind)].plan.leaves_alone_while_untagged for kind in Events}
+
+    assert all(overdub(ctx, plans).values())
+    looking = overdub(Looking(), plans)
+    assert not looking[Events.CALLS]
+    assert not looking[Events.OPERATORS]
