@@ -82,9 +82,10 @@ class ThreadTree:
             self.node = calls[-1][1] if calls else self.root
             node.calls += 1
             if self.node is not node:  # else the node stands for many paths, and is entered already
-                node.left += self.level - level
-                if self.high - level > node.peak:
-                    node.peak = self.high - level
+                if self.level != level:  # zero is not added: each integer that is computed is a block that is traced
+                    node.left += self.level - level
+                if self.high != level and (risen := self.high - level) > node.peak:
+                    node.peak = risen
             if high > self.high:
                 self.high = high
             if found is key:

@@ -28,20 +28,22 @@ class HighestEvent:
         How many bytes were alive.
     blocks:
         The blocks that were alive.
-    events:
-        How many events there were since then; whoever has an event counts it.
+    far_above:
+        The level at which the blocks are looked at again, however few events there were since then.
+    waiting:
+        The number of events until a higher level is enough; whoever has an event counts it down.
     """
 
-    __slots__ = ("blocks", "events", "level")
+    __slots__ = ("blocks", "far_above", "level", "waiting")
 
     def __init__(self) -> None:
-        self.level = self.events = 0
+        self.level = self.far_above = self.waiting = 0
         self.blocks = LiveBlocks()
 
     def note(self, level: int) -> None:
-        """An event has more memory than any before: look at its blocks, if that is worth its time."""
-        if self.events * _BLOCKS_FOR_AN_EVENT >= len(self.blocks) or level * _EIGHTHS >= self.level * _NINE:
-            self.level = level
-            self.events = 0
-            self.blocks = LiveBlocks()
-            self.blocks.add_all()
+        """Look at the blocks of an event that has more memory than any before."""
+        self.level = level
+        self.far_above = -(-level * _NINE // _EIGHTHS)
+        self.blocks = LiveBlocks()
+        self.blocks.add_all()
+        self.waiting = -(-len(self.blocks) // _BLOCKS_FOR_AN_EVENT)
