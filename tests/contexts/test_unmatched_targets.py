@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 from helpers.command_line import cassette
+from helpers.pytest_runs import run_pytest
 
 FILES = {
     "shop.py": """
@@ -134,8 +135,7 @@ TEST = """
 def test_pytest_reports_targets_of_options_markers_and_of_contexts_that_tests_make(folder):
     (folder / "test_shop.py").write_text(textwrap.dedent(TEST))
     options = ["--cassette-packages=shop", "--cassette-context=memoize:functions=shop.never"]
-    command = [sys.executable, "-m", "pytest", "-q", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = run_pytest("-q", *options, folder=folder)
     assert "memoize: shop.never: never called" in done.stdout, done.stdout
     assert "faults: shop.never: never called" in done.stdout
     assert re.search(r"test_shop.py:12: Substitute was active, but: shop.never: never called\n", done.stdout)

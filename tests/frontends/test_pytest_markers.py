@@ -1,11 +1,10 @@
 """The markers under pytest: a wrong one fails its test alone; hooks that raise are named; skipped tests are counted."""
 
 import re
-import subprocess
-import sys
 import textwrap
 
 import pytest
+from helpers.pytest_runs import run_pytest
 
 FILES = {
     "shop.py": "def price(x):\n    return x\ndef main():\n    return price(1) + price(2)\n",
@@ -47,8 +46,7 @@ def folder(tmp_path):
 
 def run(folder, text, *options):
     (folder / "test_shop.py").write_text("import pytest, shop, own\n" + textwrap.dedent(text))
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = run_pytest(*options, folder=folder)
     return done.stdout + done.stderr
 
 

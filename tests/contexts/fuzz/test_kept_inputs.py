@@ -8,7 +8,8 @@ import sys
 import time
 
 import pytest
-from helpers.command_line import CHECKOUT, cassette, environment, run
+from helpers.command_line import CHECKOUT, cassette, environment
+from helpers.pytest_runs import run_pytest
 from programs import fuzzed
 
 from cassette_import.contexts.fuzz import fuzz
@@ -42,7 +43,7 @@ def test_the_command_prints_findings_and_writes_a_test_that_fails(folder):
     assert re.fullmatch(progress, outcome.stderr.splitlines()[-1])
     (test,) = (folder / "kept").glob("test_*.py")
     assert "INPUT = 'MAGICK'" in test.read_text()
-    failed = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(test), folder=folder, PYTHONPATH=f"{CHECKOUT}:.")
+    failed = run_pytest("-q", str(test), folder=folder, PYTHONPATH=f"{CHECKOUT}:.")
     assert "1 failed" in failed.stdout
 
 

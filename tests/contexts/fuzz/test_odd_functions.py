@@ -6,7 +6,8 @@ import re
 import sys
 
 import pytest
-from helpers.command_line import CHECKOUT, cassette, run
+from helpers.command_line import CHECKOUT, cassette
+from helpers.pytest_runs import run_pytest
 
 from cassette_import.contexts.fuzz import fuzz
 from cassette_import.contexts.fuzz.inputs import decoded, encoded, suffix_of
@@ -65,7 +66,7 @@ def test_what_a_function_returns_to_be_run_later_is_run_and_so_is_it_in_the_test
     (found,) = fuzz(getattr(module, name), [""], executions=1500, output="kept")
     assert found.input in ("stop", "send")
     (test,) = (tmp_path / "kept").glob("test_*.py")
-    failed = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(test), folder=tmp_path, PYTHONPATH=f"{CHECKOUT}:.")
+    failed = run_pytest("-q", str(test), folder=tmp_path, PYTHONPATH=f"{CHECKOUT}:.")
     assert "1 failed" in failed.stdout
     assert "RuntimeError: found" in failed.stdout
 
