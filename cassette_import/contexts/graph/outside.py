@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any, Final
 
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.common.outliving import CODE, OPAQUE, outliving
 from cassette_import.contexts.graph.nodes import same
@@ -23,6 +24,8 @@ from cassette_import.runtime.overdubbed_code import OVERDUBBED
 __all__ = ["Outside", "stores_the_same"]
 
 _COPIED: Final = (list, set, deque, bytearray, dict)
+_OPAQUE: Final = (*OPAQUE, Context)
+"""Where the search for references ends: a suspended generator refers to its context, which has noted all changes."""
 _MOST: Final = 200_000
 _NOTHING: Final = object()
 
@@ -84,7 +87,7 @@ class Outside:
         It is called when nothing holds the result of the call any more.
         """
         for _ in range(2):
-            found = outliving(self._entries, None) if self._entries else ()
+            found = outliving(self._entries, None, _OPAQUE) if self._entries else ()
             found = found and [key for key in found if not self._is_own_namespace(key)]
             if not found and found is not None:
                 return None

@@ -323,7 +323,42 @@ def callable_objects(x, y):
     return SCALED(x) if y > 0 else SCALED(y)
 
 
+def known_loops_with_an_else(x, y):
+    found = x
+    for k in (3, 5, 7):
+        found += y
+        if k == 5:
+            break
+    else:
+        found = max(found, -1e9)  # seldom another number, and never run
+        found += 100.0
+    turns = 0
+    while True:
+        turns += 1
+        if turns > 2:
+            break
+    else:
+        found += 1000.0
+    for k in range(2):
+        found += k
+    else:
+        found *= 0.5
+    while turns < 6:
+        turns += 1
+    else:
+        found -= 0.25
+    return found
+
+
+def returns_from_a_loop_of_unknown_length(x, y):
+    for k in range(int(abs(x))):
+        if k * 2.0 > abs(y):
+            return y
+    return x
+
+
 WHOLE = [
+    known_loops_with_an_else, returns_from_a_loop_of_unknown_length,
     known_number_of_turns, nested_known_numbers_of_turns, known_turns_with_jumps, turns_over_a_table, items_of_tables,
     search_in_a_table, known_turns_that_collect, known_turns_that_pick_objects, known_index_after_turns,
     large_integers_of_known_turns, known_turns_over_a_list_that_changes, texts_of_known_turns, callable_objects,

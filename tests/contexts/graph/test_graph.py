@@ -280,6 +280,26 @@ def test_what_is_not_exact_is_refused_with_its_place(program, message):
     assert "test_graph.py" in str(caught.value)
 
 
+def powers(x):
+    power = x
+    while True:
+        yield power
+        power *= x
+
+
+def test_a_loop_over_a_generator_may_be_left_early():
+    def first_large_power(x):
+        holder = Changed(x)
+        for power in powers(holder.x):
+            if power > 100.0:
+                return power
+            holder.y = power
+        return 0.0
+
+    found = graph(first_large_power, 3.0)
+    assert (found.run(3.0), found.run(3.1)) == (243.0, first_large_power(3.1))
+
+
 def fills_a_table(x):
     if "made" not in TABLE:
         TABLE["made"] = Changed(x)

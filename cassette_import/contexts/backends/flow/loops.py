@@ -60,6 +60,8 @@ class Loop:
         """How many turns are still to come before the loop is code."""
         self._is_part = False
         self._repeat: Repeat | None = None
+        self._has_ended = False
+        """Whether the run has come to the end of the loop, and has not left it before."""
         self._has_unbound = False
         """Whether a variable is not bound before the first turn."""
         self._bodies: list[Block] = []
@@ -154,6 +156,7 @@ class Loop:
         run = self._run
         if type(test) is not Symbol:
             going = bool(test)
+            self._has_ended = not going
             if not going and self._repeat is not None:
                 self._leaves(values)
             return going
@@ -256,7 +259,7 @@ class Loop:
 
     def is_returned_from(self) -> None:
         """A `return` leaves the loop where the arguments decide: it becomes code, unless it has few rounds."""
-        has_few_rounds = self._is_range and len(self._iterable) <= _FEW
+        has_few_rounds = type(self._iterable) is range and len(self._iterable) <= _FEW
         if self._repeat is None and not self._is_part and self._can_be_code and not has_few_rounds:
             raise self._becomes_code(0)
 
@@ -288,6 +291,7 @@ class Loop:
 
     def ends(self, *values: Any) -> None:
         """The loop has ended, and has an `else` clause."""
+        self._has_ended = True
 
     def alone(self) -> None:
         """Refuse a jump out of a `try` or `with` statement that only some arguments make."""
@@ -298,7 +302,7 @@ class Loop:
         """Whether the `else` clause runs."""
         if self._repeat is not None or self._is_part:
             raise self._run.refuse("a loop that depends on the arguments has an else clause")
-        return self._run.active
+        return self._has_ended
 
     def otherwise(self, *values: Any) -> _Values:
         """Begin the `else` clause."""
