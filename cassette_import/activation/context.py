@@ -26,6 +26,7 @@ from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_
 from cassette_import.activation.hook_methods import add_assigned_methods, add_hook_points
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import VariantKey
+from cassette_import.activation.misspelled_hooks import warn_of_misspelled_hooks
 from cassette_import.activation.quick_entries import enter_in_c
 from cassette_import.activation.root_calls import driven_in, run_root
 from cassette_import.activation.type_defaults import TypeDefaults
@@ -238,6 +239,7 @@ class Context:
         if not isinstance(cls.module_level, bool):
             raise TypeError(f"{cls.__qualname__}.module_level must be True or False, not {cls.module_level!r}")
         add_hook_points(cls, recurse)
+        warn_of_misspelled_hooks(cls)
 
     def __class_getitem__(cls, metadata_type: Any) -> types.GenericAlias:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""

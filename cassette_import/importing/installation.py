@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from cassette_import.errors import NotOverdubbable
 from cassette_import.importing.decision import Decision, decide
@@ -116,7 +116,7 @@ class Installation:
         return f"<Installation of {list(self.packages)!r}{exclude}{undone}>"
 
 
-def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ()) -> Installation:
+def install(packages: str | Iterable[str], *more: NoReturn, exclude: str | Iterable[str] = ()) -> Installation:
     """Overdub packages whenever a context is active, whether they are imported already or later.
 
     Parameters
@@ -124,6 +124,8 @@ def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ())
     packages:
         Names of packages and modules; one string is one name. A name selects the module and everything below it, an
         `fnmatch` pattern all modules whose full name it matches.
+    more:
+        Must be empty: several names are one list.
     exclude:
         Names and patterns of modules that are left alone.
 
@@ -134,7 +136,7 @@ def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ())
     Raises
     ------
     TypeError
-        If a name is not a string.
+        If a name is not a string, or several names are not given as one list.
     ModuleNotFoundError
         If no finder finds a module of this name. Nothing is installed then.
     NotOverdubbable
@@ -144,6 +146,7 @@ def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ())
     ...     installed()
     ('colorsys',)
     """
+    _refuse_more("install", packages, more)
     wanted, unwanted = _names("packages", packages), _names("exclude", exclude)
     for name in wanted:
         check(name)
@@ -159,24 +162,27 @@ def install_unchecked(packages: tuple[str, ...], exclude: tuple[str, ...] = ()) 
     return installation
 
 
-def uninstall(packages: str | Iterable[str] | None = None) -> None:
+def uninstall(packages: str | Iterable[str] | None = None, *more: NoReturn) -> None:
     """Undo installations of packages.
 
     Parameters
     ----------
     packages:
         Names and patterns, spelled as they were when they were installed; None for all. Other names are ignored.
+    more:
+        Must be empty: several names are one list.
 
     Raises
     ------
     TypeError
-        If a name is no string.
+        If a name is no string, or several names are not given as one list.
 
     >>> installation = install("colorsys")
     >>> uninstall("colorsys")
     >>> installed()
     ()
     """
+    _refuse_more("uninstall", packages, more)
     names = None if packages is None else _names("packages", packages)
     with _lock:
         for installation in reversed(tuple(_installations)):
@@ -201,6 +207,15 @@ def installed() -> tuple[str, ...]:
     """
     with _lock:
         return tuple(dict.fromkeys(name for installation in _installations for name in installation.packages))
+
+
+def _refuse_more(verb: str, first: Any, more: tuple[Any, ...]) -> None:
+    """Raise a TypeError that says how several names are written, if they are arguments of their own."""
+    if more:
+        given = (first, *more)
+        names = ", ".join(f'"{name}"' for name in given) if all(type(name) is str for name in given) else "..."
+        exclude = "; modules that are left alone are exclude=[...]" if verb == "install" else ""
+        raise TypeError(f"several names are given as one list: {verb}([{names}]){exclude}")
 
 
 def _names(what: str, given: Any) -> tuple[str, ...]:

@@ -111,6 +111,18 @@ def test_F11_one_string_is_a_list_of_one(made):
     assert install(iter(["made.a", "made.b", "made.a"]), exclude="x").packages == ("made.a", "made.b")
 
 
+@pytest.mark.parametrize("verb", [install, uninstall])
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [(("a", "b"), '["a", "b"]'), (("json", "os", "re"), '["json", "os", "re"]'), ((["a"], ["b"]), "[...]")],
+)
+def test_several_names_that_are_no_list_are_an_error_with_the_right_spelling(verb, arguments, written):
+    with pytest.raises(TypeError) as caught:
+        verb(*arguments)
+    assert f": {verb.__name__}({written})" in str(caught.value)
+    assert installed() == ()
+
+
 @pytest.mark.parametrize("wrong", [5, None, b"made", bytearray(b"x"), [5], [b"made"], ["json", None], [["json"]], os])
 def test_what_is_no_string_is_a_type_error(wrong):
     for arguments, keywords in [((wrong,), {}), (("json",), {"exclude": wrong})]:
