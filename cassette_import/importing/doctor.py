@@ -20,11 +20,15 @@ __all__ = ["Diagnosis", "NoSuchPackage", "diagnose", "format_lines"]
 
 
 class Diagnosis(NamedTuple):
-    """The decision about one module, whether it is imported already, and the paths of its cache files."""
+    """The decision about one module, whether it is imported already, the paths of its cache files, and their folder.
+
+    The folder is there only if it cannot be written.
+    """
 
     decision: Decision
     imported: bool
     caches: tuple[str, ...]
+    unwritable: str | None
 
 
 def diagnose(package: str, exclude: Iterable[str] = ()) -> Iterator[Diagnosis]:
@@ -48,7 +52,9 @@ def _diagnose_module(found: FoundModule, selection: Selection) -> Diagnosis:
         if reason:
             decision = decision._replace(action="left alone", reason=reason)
     caches = () if decision.origin is None else tuple(map(str, disk_cache.find(decision.origin)))
-    return Diagnosis(decision, name in sys.modules, caches)
+    rewritten = decision.action == "rewritten" and decision.origin is not None
+    unwritable = disk_cache.unwritable_folder(decision.origin or "") if rewritten else None
+    return Diagnosis(decision, name in sys.modules, caches, unwritable)
 
 
 def _syntax_problem(decision: Decision) -> str:
@@ -69,8 +75,11 @@ def _syntax_problem(decision: Decision) -> str:
 
 
 def format_lines(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:
-    """The diagnoses as lines of text."""
+    """The diagnoses as lines of text; at the end, why cache files cannot be written, if that is so."""
+    unwritable: dict[str, None] = {}
     for diagnosis in diagnoses:
+        if diagnosis.unwritable is not None:
+            unwritable[diagnosis.unwritable] = None
         decision = diagnosis.decision
         done = decision.action + (f": {decision.reason}" if decision.reason else "")
         yield f"{decision.name}: {done}"
@@ -81,3 +90,9 @@ def format_lines(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:
             yield f"    file {os.path.normpath(decision.origin)}"
         for path in diagnosis.caches:
             yield f"    cache {path}"
+    if sys.dont_write_bytecode:
+        yield "caches: not written: PYTHONDONTWRITEBYTECODE or the option -B of Python is set"
+    elif unwritable:
+        first, *others = unwritable
+        more = f" and {len(others)} more" if others else ""
+        yield f"caches: cannot be written in {first}{more}; PYTHONPYCACHEPREFIX names another folder for them"

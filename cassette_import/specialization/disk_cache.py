@@ -192,6 +192,17 @@ def location(source_path: str, tag: str) -> str | None:
         return None
 
 
+def unwritable_folder(source_path: str) -> str | None:
+    """The folder of the cache files of a source file if they cannot be written there; otherwise None."""
+    path = location(source_path, "")
+    if path is None or not os.path.isfile(source_path):  # a member of a zip file, for example
+        return None
+    folder = present = os.path.dirname(os.path.abspath(path))
+    while not os.path.lexists(present):
+        present = os.path.dirname(present)
+    return None if os.path.isdir(present) and os.access(present, os.W_OK | os.X_OK) else folder
+
+
 def find(path: str | os.PathLike[str]) -> list[Path]:
     """The cache files for a source file, of all tags and Python versions; for a folder, those of all files below it."""
     source = os.fspath(path)

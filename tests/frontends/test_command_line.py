@@ -895,6 +895,26 @@ def test_doctor_names_no_other_copy_where_the_accelerator_is_switched_off(folder
     assert done.stdout == "accelerator: not used: CASSETTE_IMPORT_ACCELERATOR=0 is set\n"
 
 
+def test_doctor_names_the_folders_in_which_caches_cannot_be_written(folder):
+    def caches(*words, **environment):
+        environment = {"PYTHONDONTWRITEBYTECODE": "", **environment}
+        lines = cassette("doctor", *words, folder=folder, **environment).stdout.splitlines()
+        return [line for line in lines if line.startswith("caches: ")]
+
+    (folder / "pack" / "below").mkdir(parents=True)
+    for name in ("pack", "pack/below"):
+        (folder / name / "__init__.py").write_text("")
+        (folder / name / "__pycache__").write_text("a file, so that there can be no such folder, for root neither")
+    hint = "; PYTHONPYCACHEPREFIX names another folder for them"
+    first, second = folder / "pack" / "__pycache__", folder / "pack" / "below" / "__pycache__"
+    assert caches("pack") == [f"caches: cannot be written in {first} and 1 more{hint}"]
+    assert caches("pack.below") == [f"caches: cannot be written in {second}{hint}"]
+    assert caches("pack", PYTHONPYCACHEPREFIX=str(folder / "elsewhere" / "caches")) == []
+    assert caches("math") == []
+    off = "caches: not written: PYTHONDONTWRITEBYTECODE or the option -B of Python is set"
+    assert caches("pack", PYTHONDONTWRITEBYTECODE="1") == [off]
+
+
 def test_doctor_reports_modules_without_source(folder):
     assert re.match(r"math: left alone: (extension|built-in) module", cassette("doctor", "math", folder=folder).stdout)
     assert cassette("doctor", "sys", folder=folder).stdout.startswith("sys: left alone: built-in module")

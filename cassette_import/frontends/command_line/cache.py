@@ -34,12 +34,13 @@ def list_or_clear(given: Any) -> int:
         gone = disk_cache.clear(existing)
         kept = sizes.keys() - gone
         sizes = {file: sizes.get(file, 0) for file in gone}
-    if given.files:
+    counted = f"{plural(len(sizes), 'file')}, {file_size(sum(sizes.values()))}"
+    total = f"{counted}{' removed' if given.clear else ''}"
+    if given.files:  # standard output is a list of files for other programs
         status = print_lines(map(str, sizes))
+        print(total, file=sys.stderr)
     else:
-        status = print_lines(_by_package(sizes)) if sizes else 0
-    total = f"{plural(len(sizes), 'file')}, {file_size(sum(sizes.values()))}"
-    print(f"{total}{' removed' if given.clear else ''}", file=sys.stderr)
+        status = print_lines([*(_by_package(sizes) if sizes else ()), total])
     if given.clear and kept:
         print(f"{plural(len(kept), 'file')} could not be removed", file=sys.stderr)
         return 1
