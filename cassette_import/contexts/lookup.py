@@ -299,8 +299,17 @@ def _imported(target: str) -> Any:
             found = getattr(found, name)
         except AttributeError as error:
             meant = suggestion(name, vars(found)) if hasattr(found, "__dict__") else ""
-            raise UnknownContext(f"context {target!r}: {_option_hint(target) or f'{error}{meant}'}") from error
+            reason = _of_program(path) if module_name == "__main__" else _option_hint(target) or f"{error}{meant}"
+            raise UnknownContext(f"context {target!r}: {reason}") from error
     return found
+
+
+def _of_program(path: str) -> str:
+    """Why there is no such context type in the main module, and what to do."""
+    return (
+        "contexts are made before the program runs, and it is the program that makes __main__; move the class to a "
+        f"module beside the program, such as own.py, and write own:{path}"
+    )
 
 
 def _not_importable(target: str, module: str, error: Exception) -> UnknownContext:

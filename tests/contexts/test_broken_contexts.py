@@ -112,6 +112,11 @@ def folder(tmp_path):
         ("noop:events=callz", r".*: no kind of events is called 'callz'; .*; did you mean calls\?"),
         ("faults:target=time.tim,delay=1", r".*: module time has no attribute 'tim'; did you mean time\?"),
         ("intervals:precision=0", r".*: precision is a number of bits from 2 to 1000000, not 0"),
+        (
+            "__main__:Double",
+            r"context '__main__:Double': contexts are made before the program runs, .*; move the class to a module "
+            r"beside the program, such as own.py, and write own:Double",
+        ),
         ("call-types:stubs", r"context 'call-types:stubs': an option of call-types is written .*"),
         ("profile:limit=-1", r"context 'profile:limit=-1': limit must not be less than 0, and is -1"),
     ],
