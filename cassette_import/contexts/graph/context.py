@@ -22,6 +22,7 @@ from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadat
 from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
 from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.common.own_operators import own_methods
+from cassette_import.contexts.graph.array_changes import changed_arrays, refused_call
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.known_functions import (
     IN_PLACE,
@@ -214,8 +215,10 @@ class TraceContext(LosesNothing, tagging=True):
             return NO_METADATA
         if f in _QUESTIONS and self.node_of(arguments[0]) is None:
             return NO_METADATA
-        if not self._may_call(f) or value is None or id(f) in MUTATORS or "out" in keywords:
-            raise self.refuse(refusal(f"{leaf_name(f)} gets unknown values, and may change something", _INSTALL))
+        self._check_arrays(f, arguments, keywords)
+        if not self._may_call(f) or value is None or id(f) in MUTATORS:
+            what = f"{leaf_name(f)} gets unknown values, and may change something"
+            raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, _INSTALL)))
         return self._metadata_of_result(self._add(f, arguments, keywords, value), value)
 
     def _ran_methods_of_program(self, f: Any, arguments: tuple[Any, ...]) -> bool:
@@ -278,20 +281,25 @@ class TraceContext(LosesNothing, tagging=True):
         if id(f) in MUTATORS and arguments:
             self.check_change(f, arguments)
         elif not self._may_call(f):
-            raise self.refuse(
-                refusal(
-                    f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments", _INSTALL
-                )
-            )
+            what = f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments"
+            raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, _INSTALL)))
+        for one in changed_arrays(f, tuple(map(plain, arguments)), _plain_values(keywords)):
+            if self.outside.forbids(one):
+                raise self.refuse(_changed_outside(one))
 
     def check_change(self, f: Any, arguments: tuple[Any, ...]) -> None:
         """Refuse to change an object that exists outside of the call."""
         owner = plain(arguments[0])
         if id(f) in MUTATORS and not self._changes_nothing(f, arguments) and self.outside.forbids(owner):
+            raise self.refuse(_changed_outside(owner))
+
+    def _check_arrays(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """Refuse a call of NumPy that gets unknown values and changes an array."""
+        if changed_arrays(f, tuple(map(plain, arguments)), _plain_values(keywords)) or "out" in keywords:
             raise self.refuse(
                 refusal(
-                    f"an object that exists outside of the call is changed ({type(owner).__name__})",
-                    "Give it as a known argument, or copy it in the function",
+                    f"an array is changed in place by {leaf_name(f)}",
+                    "Use the result of the function, which is a new array, and leave out the one to change",
                 )
             )
 
@@ -318,6 +326,18 @@ class TraceContext(LosesNothing, tagging=True):
     def _program(self) -> Any:
         here = ACTIVE.get()
         return here if here.suspended is None else here.suspended
+
+
+def _plain_values(keywords: dict[str, Any]) -> dict[str, Any]:
+    return {name: plain(one) for name, one in keywords.items()}
+
+
+def _changed_outside(owner: Any) -> NotRepresentable:
+    """The error for the change of an object that is older than the call."""
+    return refusal(
+        f"an object that exists outside of the call is changed ({type(owner).__name__})",
+        "Give it as a known argument, or copy it in the function",
+    )
 
 
 _SIZES: Final = (len, bool, operator.truth, operator.not_)

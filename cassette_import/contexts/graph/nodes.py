@@ -18,6 +18,7 @@ __all__ = [
     "Built",
     "Constant",
     "Guard",
+    "Made",
     "Node",
     "Step",
     "Template",
@@ -109,6 +110,12 @@ class Constant:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+class Made(Constant):
+    """A known object that the call makes: each run has a copy of its own."""
+
+    __slots__ = ()
 
 
 class Built:
@@ -214,7 +221,7 @@ def evaluated(template: Template, results: Mapping[int, Any]) -> Any:
     if isinstance(template, Node):
         return results[template.number]
     if isinstance(template, Constant):
-        return template.value
+        return template.value.copy() if type(template) is Made else template.value
     return _made(template, [evaluated(part, results) for part in template.parts])
 
 

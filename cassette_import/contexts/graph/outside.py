@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any, Final
 
@@ -21,10 +21,10 @@ from cassette_import.interpreter.heap import functions_of
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
-__all__ = ["Outside", "stores_the_same"]
+__all__ = ["NOT_FOLLOWED", "Outside", "reachable", "stores_the_same"]
 
 _COPIED: Final = (list, set, deque, bytearray, dict)
-_OPAQUE: Final = (*OPAQUE, Context)
+NOT_FOLLOWED: Final = (*OPAQUE, Context)
 """Where the search for references ends: a suspended generator refers to its context, which has noted all changes."""
 _MOST: Final = 200_000
 _NOTHING: Final = object()
@@ -47,7 +47,7 @@ class Outside:
     """
 
     def __init__(self, f: Callable[..., Any], known: list[Any]) -> None:
-        self._own = _reachable(known)
+        self._own = reachable(known)
         self._noted: dict[int, tuple[Any, list[Any]]] = {}
         self._entries: dict[int, tuple[Any, list[Any], CallSite]] = {}
         self.unknown: dict[int, Any] = {}
@@ -61,6 +61,16 @@ class Outside:
     def is_changed(self) -> bool:
         """Whether a known argument was changed."""
         return bool(self._noted)
+
+    @property
+    def changed(self) -> Mapping[int, tuple[Any, ...]]:
+        """The objects that were changed, known arguments excepted: each with its former content."""
+        return self._entries
+
+    @property
+    def restored(self) -> frozenset[int]:
+        """The identities of known arguments, and parts of them, that were changed and get their former content."""
+        return frozenset(self._noted)
 
     def forbids(self, owner: Any) -> bool:
         """Whether an object that is about to change must not. Its former content is noted."""
@@ -80,14 +90,14 @@ class Outside:
         """The known argument, or object that one refers to, with an identity; None if there is none."""
         return self._own.get(identity)
 
-    def changed_object(self) -> tuple[Any, CallSite] | None:
+    def changed_object(self, result: list[Any]) -> tuple[Any, CallSite] | None:
         """An object that has outlived the call, and the place at which it was changed first.
 
         If it is in another changed object that has outlived the call, it is that one: the call may have made its parts.
-        It is called when nothing holds the result of the call any more.
+        The list has what the result of the call consists of; nothing else holds that any more.
         """
         for _ in range(2):
-            found = outliving(self._entries, None, _OPAQUE) if self._entries else ()
+            found = outliving(self._entries, result, NOT_FOLLOWED) if self._entries else ()
             found = found and [key for key in found if not self._is_own_namespace(key)]
             if not found and found is not None:
                 return None
@@ -139,7 +149,7 @@ def _cell_content(cell: CellType) -> Any:
         return _NOTHING
 
 
-def _reachable(known: list[Any]) -> dict[int, Any]:
+def reachable(known: list[Any]) -> dict[int, Any]:
     """The known arguments and what they refer to, functions and classes excepted."""
     found: dict[int, Any] = {}
     work = [one.__self__ if isinstance(one, MethodType) else one for one in known]

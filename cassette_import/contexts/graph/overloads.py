@@ -32,6 +32,7 @@ __all__ = ["TraceContext"]
 
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 _SUBSCRIPTED: Final = (str, bytes, range)
+_CHANGED_ARRAY: Final = "an array with unknown numbers is changed in place"
 _SINGLETONS: Final = (None, True, False, Ellipsis, NotImplemented)
 
 
@@ -49,7 +50,10 @@ def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     values = [plain(one) for one in arguments]
     if f in IN_PLACE and can_change(values[0]):
         raise ctx.refuse(
-            refusal("an array with unknown numbers is changed in place", "Make a new array: `a = a + b`, numpy.where")
+            refusal(
+                "an array with unknown numbers is changed in place",
+                "Make a new array: `a = a + b`, `numpy.where(mask, x, a)`",
+            )
         )
     has_container = any(isinstance(one, _CONTAINERS) for one in values)
     if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
@@ -329,7 +333,10 @@ def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any)
     """`dict.get`, `operator.setitem` and the like: the key has to be known."""
     if ctx.node_of(owner) is not None or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
         raise ctx.refuse(
-            refusal("an array with unknown numbers is changed in place", "Make a new array, or use a list")
+            refusal(
+                "an array with unknown numbers is changed in place",
+                "Make a new array, by `numpy.array([…])` or `numpy.where(mask, x, a)`, or use a list",
+            )
         )
     ctx.check_change(f, (owner, key, *more))
     return call_without_overload(f, (owner, _decided_key(ctx, key), *more), keywords)

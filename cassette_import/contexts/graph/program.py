@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import (
@@ -26,7 +27,18 @@ from cassette_import.contexts.graph.expressions import (
 )
 from cassette_import.contexts.graph.known_functions import keeps_types
 from cassette_import.contexts.graph.loops import FEWEST, Loop, LoopFinder
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same, sources
+from cassette_import.contexts.graph.nodes import (
+    Built,
+    Constant,
+    Guard,
+    Made,
+    Node,
+    Step,
+    Template,
+    nodes_in,
+    same,
+    sources,
+)
 from cassette_import.contexts.graph.tracing import Trace, parts_of
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
@@ -313,7 +325,8 @@ class _Writer:
         if isinstance(template, Node):
             return known[template.number]
         if isinstance(template, Constant):
-            return self._names.constant(template.value)
+            known_value = self._names.constant(template.value)
+            return f"{known_value}.copy()" if type(template) is Made and can_change(template.value) else known_value
         parts = [self._expression(part, known) for part in template.parts]
         if template.kind is list:
             return f"[{', '.join(parts)}]"

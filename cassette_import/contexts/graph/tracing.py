@@ -12,15 +12,16 @@ from typing import Any, Final
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.context import TraceContext
-from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable, refusal
+from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Step, Template, evaluated, same
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.overloads import TraceContext as _Traced
 from cassette_import.contexts.graph.overloads import register_optional
+from cassette_import.contexts.graph.results import Parts, is_plain_object, store_of, template_of
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import metas_of, plain
+from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Argument", "Trace", "argument_names", "is_unknown", "trace", "unknown"]
 
@@ -209,19 +210,22 @@ def _run(ctx: TraceContext, f: Callable[..., Any], given: list[Any], arguments: 
             value = overdub(ctx, f, *given)
         if ctx.caught is not None:
             raise ctx.caught
-        result = _result(ctx, value, set())
+        result = template_of(ctx, value)
+        del value
+        with Parts(result) as parts:
+            _check_effects(ctx, parts.values)
+            parts.look_for_outliving(ctx.outside)
+        result = parts.made_anew(result)
         found = Trace(arguments, ctx.inputs, ctx.steps, result, None)
         found.value = evaluated(result, {node.number: node.value for node in _all_nodes(found)})
-        del value
-        _check_effects(ctx)
     finally:
         ctx.outside.undo()
     found.is_changed = ctx.outside.is_changed
     return found
 
 
-def _check_effects(ctx: TraceContext) -> None:
-    """Refuse changes that outlive the call. Nothing holds the result any more."""
+def _check_effects(ctx: TraceContext, result: list[Any]) -> None:
+    """Refuse changes that outlive the call. Nothing but the list holds what the result consists of."""
     changed = ctx.outside.changed_variable()
     if changed is not None:
         raise NotRepresentable(
@@ -230,7 +234,7 @@ def _check_effects(ctx: TraceContext) -> None:
         )
     tag_of(ctx).store.keep_parts_of(None)  # type: ignore[union-attr]
     ctx.forget_functions()
-    outliving = ctx.outside.changed_object()
+    outliving = ctx.outside.changed_object(result)
     if outliving is not None:
         owner, site = outliving
         what = (
@@ -260,86 +264,21 @@ def _given(ctx: TraceContext, value: Any, name: str, count: list[int]) -> tuple[
     if kind in (list, tuple):
         pairs = [_given(ctx, part, f"{name}[{number}]", count) for number, part in enumerate(value)]
         items, parts = [pair[0] for pair in pairs], tuple(pair[1] for pair in pairs)
-        made = _store(ctx).bind_items(kind(map(plain, items)), items)
+        made = store_of(ctx).bind_items(kind(map(plain, items)), items)
         built = Built(kind, parts)
     elif kind is dict:
         found = {key: _given(ctx, part, f"{name}[{key!r}]", count) for key, part in value.items()}
         made = {key: plain(pair[0]) for key, pair in found.items()}
-        _store(ctx).bind_pairs(made, [(key, pair[0]) for key, pair in found.items()])
+        store_of(ctx).bind_pairs(made, [(key, pair[0]) for key, pair in found.items()])
         built = Built(dict, tuple(pair[1] for pair in found.values()), tuple(found))
-    elif _is_plain_object(value):
+    elif is_plain_object(value):
         found = {key: _given(ctx, part, f"{name}.{key}", count) for key, part in vars(value).items()}
         made = object.__new__(kind)
         for key, (part, _) in found.items():
             object.__setattr__(made, key, plain(part))
-            _store(ctx).store_part(_store(ctx).attributes, made, key, part)
+            store_of(ctx).store_part(store_of(ctx).attributes, made, key, part)
         built = Built(kind, tuple(pair[1] for pair in found.values()), tuple(found))
     else:
         return value, Constant(value)
     ctx.outside.unknown[id(made)] = made
     return made, built
-
-
-def _is_plain_object(value: Any) -> bool:
-    """Whether an object has attributes only, and a class of the program."""
-    kind: Any = type(value)
-    is_heap_type = bool(kind.__flags__ & 1 << 9)
-    new: Any = kind.__new__
-    return is_heap_type and new is object.__new__ and hasattr(value, "__dict__") and not _slots_of(kind)
-
-
-def _slots_of(kind: type) -> list[str]:
-    return [name for base in kind.__mro__ for name in vars(base).get("__slots__", ()) if name != "__dict__"]
-
-
-def _store(ctx: TraceContext) -> Any:
-    return tag_of(ctx, create=True).store  # type: ignore[union-attr]
-
-
-def _result(ctx: TraceContext, value: Any, around: set[int]) -> Template:
-    """The template of the result."""
-    node, bare = ctx.node_of(value), plain(value)
-    if node is not None:
-        return node
-    kind = type(bare)
-    if id(bare) in around:
-        raise NotRepresentable("a graph cannot represent this: the result contains itself\nReturn its parts")
-    around = {*around, id(bare)}
-    store: Any = tag_of(ctx).store  # type: ignore[union-attr]
-    if isinstance(bare, (list, tuple)) and (kind in (list, tuple) or hasattr(kind, "_fields")):
-        return Built(kind, tuple(_result(ctx, item, around) for item in store.wrapped_items(bare)))
-    if kind is dict:
-        slots = store.slots_by_key(bare)
-        values = [store.load_part(store.items, bare, key, part) if key in slots else part for key, part in bare.items()]
-        return Built(dict, tuple(_result(ctx, part, around) for part in values), tuple(bare))
-    if kind in (set, frozenset) and not metas_of(value):
-        if store.slots_by_key(bare):
-            raise NotRepresentable("a graph cannot represent this: the result is a set of unknown values")
-        return Constant(bare)
-    entry = store.attributes.of(bare)
-    if entry is not None and not _is_plain_object(bare):
-        raise refusal(f"the result is a {kind.__name__} with unknown parts", "Return its parts")
-    if _is_plain_object(bare) and (entry is not None or _has_parts(store, bare)):
-        names = tuple(vars(bare))
-        parts = [store.load_part(store.attributes, bare, name, vars(bare)[name]) for name in names]
-        return Built(kind, tuple(_result(ctx, part, around) for part in parts), names)
-    return Constant(bare)
-
-
-def _has_parts(store: Any, value: Any) -> bool:
-    """Whether something that an object refers to has metadata."""
-    work, seen = list(vars(value).values()), set()
-    while work:
-        one = work.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if store.items.of(one) is not None or store.attributes.of(one) is not None:
-            return True
-        if isinstance(one, (list, tuple)):
-            work += one
-        elif isinstance(one, dict):
-            work += one.values()
-        elif _is_plain_object(one):
-            work += vars(one).values()
-    return False
