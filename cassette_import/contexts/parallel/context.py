@@ -182,7 +182,7 @@ class Parallel(Regions, Context, events=Events.NONE):
             with self._lock:
                 self._here[name, task.reason] += 1
         for noted in outcome.output:
-            do_again(noted, task.site.frame, task.site.line)
+            do_again(noted, task.site.frames)
         if self._check and not task.reason:
             self._compare(task, name, outcome)
         return outcome

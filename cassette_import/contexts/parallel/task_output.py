@@ -13,8 +13,17 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from types import FrameType
 from typing import Any, Final, TextIO, TypeAlias
+
+from cassette_import.contexts.parallel.task_frames import (
+    Above,
+    Callers,
+    caller,
+    frames_of_task,
+    stack_entries,
+    stack_text,
+)
+from cassette_import.contexts.parallel.tracebacks import described, rebuilt
 
 __all__ = ["Captured", "Noted", "comparable", "do_again", "settings_of_program"]
 
@@ -23,7 +32,8 @@ Noted: TypeAlias = tuple[Any, ...]
 _Settings: TypeAlias = tuple[int, dict[str, int], list[tuple[Any, ...]]]
 """The level that logging is disabled at, the levels of loggers by name, and the filters of warnings."""
 
-_PACKAGE: Final = os.path.dirname(__file__) + os.sep
+_OUTERMOST: Final = sys.maxsize
+"""The level of the outermost frame of the program."""
 _ONCE_ACTIONS: Final = frozenset({"default", "module", "once"})
 """Filters which show a warning only once: that is decided in the program's process."""
 
@@ -80,23 +90,23 @@ def _settings_here() -> _Settings:
     return logging.getLogger().manager.disable, levels, [*filters, ("always", None, Warning, None, 0)]
 
 
-def do_again(noted: Noted, call_site: FrameType, line: int) -> None:
+def do_again(noted: Noted, callers: Callers) -> None:
     """Do what a task has done.
 
     Parameters
     ----------
     noted:
         What it did.
-    call_site, line:
-        The frame that called the function, and its line then.
+    callers:
+        The frames that called the function, and their lines then.
     """
     kind, *details = noted
-    _KINDS[kind](*details, call_site, line)
+    _KINDS[kind](*details, callers)
 
 
 def comparable(output: list[Noted]) -> list[Noted]:
     """What two runs of a call have in common, if it is pure: not warnings, nor the times and threads of log records."""
-    shown = ("name", "levelname", "msg", "args", "exc_text")
+    shown = ("name", "levelname", "msg", "args", "exc_info", "exc_text")
     return [
         ("log", *(str(noted[1].get(name)) for name in shown)) if noted[0] == "log" else noted
         for noted in output
@@ -167,15 +177,15 @@ class _Bytes:
         return getattr(self._stream.buffer, name)
 
 
-def _write(name: str, text: str, call_site: FrameType, line: int) -> None:
+def _write(name: str, text: str, callers: Callers) -> None:
     getattr(sys, name).write(text)
 
 
-def _write_bytes(name: str, data: bytes, call_site: FrameType, line: int) -> None:
+def _write_bytes(name: str, data: bytes, callers: Callers) -> None:
     getattr(sys, name).buffer.write(data)
 
 
-def _flush(name: str, call_site: FrameType, line: int) -> None:
+def _flush(name: str, callers: Callers) -> None:
     getattr(sys, name).flush()
 
 
@@ -194,38 +204,76 @@ def _is_enabled(plain: Callable[[logging.Logger, int], bool], logger: logging.Lo
     return level >= _noting.levels.get("" if name == "root" else name, logging.WARNING)
 
 
+def _find_caller(
+    plain: Callable[..., tuple[str, int, str, str | None]],
+    logger: logging.Logger,
+    stack_info: bool = False,
+    stacklevel: int = 1,
+) -> tuple[str, int, str, str | None]:
+    """`Logger.findCaller`, which says how far above the function of a task a frame is."""
+    if _noting.output is None:
+        return plain(logger, stack_info, stacklevel)
+    inside, above = frames_of_task(logging._is_internal_frame)  # type: ignore[attr-defined]
+    chosen = max(stacklevel, 1) - 1
+    frame = [*inside, *above][min(chosen, len(inside) + len(above) - 1)]
+    path, stack = Above(frame.f_code.co_filename), Above("Stack (most recent call last):")
+    path.level = stack.level = max(chosen - len(inside) + 1, 0)
+    stack.inside = stack_entries(inside[chosen:])
+    return path, frame.f_lineno, frame.f_code.co_name, stack if stack_info else None
+
+
 def _handle(plain: Callable[[logging.Logger, Any], None], logger: logging.Logger, record: logging.LogRecord) -> None:
     """`Logger.callHandlers`, which notes the record if the thread is captured."""
     if _noting.output is None:
         return plain(logger, record)
     fields = dict(vars(record))
-    if record.pathname.startswith(_PACKAGE):  # the caller of the function, as `stacklevel` says
-        fields["pathname"] = None
     if record.exc_info:
-        fields["exc_text"] = record.exc_text or logging.Formatter().formatException(record.exc_info)
-        fields["exc_info"] = None
+        fields["exc_info"] = _transferable(record.exc_info[1])
+        if fields["exc_info"] is None:
+            fields["exc_text"] = record.exc_text or logging.Formatter().formatException(record.exc_info)
     try:
         pickle.dumps(fields)
     except Exception:
         fields["msg"], fields["args"] = record.getMessage(), None
-        fields = {key: value for key, value in fields.items() if type(value) in _ATOMS}
+        fields = {key: value for key, value in fields.items() if type(value) in _ATOMS or key in _SENT}
     _noting.output.append(("log", fields))
     return None
 
 
-def _log(fields: dict[str, Any], call_site: FrameType, line: int) -> None:
-    if fields["pathname"] is None:
-        path = call_site.f_code.co_filename
+def _transferable(error: BaseException | None) -> tuple[BaseException, list[Any]] | None:
+    """An exception and its traceback as data; None if a copy of it would differ."""
+    if error is None or error.__cause__ is not None or error.__context__ is not None:
+        return None
+    try:
+        again = pickle.loads(pickle.dumps(error))
+    except Exception:
+        return None
+    return (error, described(error.__traceback__)) if (type(again), str(again)) == (type(error), str(error)) else None
+
+
+def _log(fields: dict[str, Any], callers: Callers) -> None:
+    path, stack = fields["pathname"], fields["stack_info"]
+    changed: dict[str, Any] = {"pathname": str(path)}
+    if type(path) is Above and path.level:
+        frame, line = caller(callers, path.level)
+        path = frame.f_code.co_filename
         name = os.path.basename(path)
-        function = call_site.f_code.co_name
-        site = {"pathname": path, "filename": name, "module": os.path.splitext(name)[0], "funcName": function}
-        fields = {**fields, **site, "lineno": line}
+        changed = {"pathname": path, "filename": name, "module": os.path.splitext(name)[0]}
+        changed |= {"funcName": frame.f_code.co_name, "lineno": line}
+    if type(stack) is Above:
+        changed["stack_info"] = stack_text(stack.inside, callers, stack.level)
+    if fields["exc_info"]:
+        error, frames = fields["exc_info"]
+        error = error.with_traceback(rebuilt(frames))
+        changed["exc_info"] = type(error), error, error.__traceback__
     here = threading.current_thread()
-    place = {"process": os.getpid(), "processName": "MainProcess", "thread": here.ident, "threadName": here.name}
-    record = logging.makeLogRecord({**fields, **place, "taskName": None})
+    changed |= {"process": os.getpid(), "processName": "MainProcess", "thread": here.ident, "threadName": here.name}
+    record = logging.makeLogRecord({**fields, **changed, "taskName": None})
     logging.getLogger(record.name).handle(record)
 
 
+_SENT: Final = frozenset({"pathname", "stack_info", "exc_info"})
+"""Fields that can be sent, though they are no plain values."""
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 
 
@@ -241,12 +289,24 @@ def _show(plain: Any, message: Any, category: Any, filename: str, lineno: int, *
         pickle.dumps(message)
     except Exception:
         message = str(message)
-    if filename.startswith(_PACKAGE):  # the caller of the function, as `stacklevel` says
-        _noting.output.append(("warn", message, category, None, None, None))
+    level = _level(filename, lineno)
+    if level:  # a caller of the function, as `stacklevel` says
+        _noting.output.append(("warn", message, category, None, None, None, level))
         return
     modules = list(sys.modules.items())
     module = next((name for name, one in modules if getattr(one, "__file__", None) == filename), None)
-    _noting.output.append(("warn", message, category, filename, lineno, module))
+    _noting.output.append(("warn", message, category, filename, lineno, module, 0))
+
+
+def _level(filename: str, lineno: int) -> int:
+    """How many frames above the function of a task a warning is of; 0 if it is of none of them."""
+    if filename in ("sys", "<sys>"):  # it is above all frames
+        return _OUTERMOST
+    inside, above = frames_of_task(lambda _: False)
+    if any(frame.f_code.co_filename == filename for frame in inside):
+        return 0
+    places = [(frame.f_code.co_filename, frame.f_lineno) for frame in above]
+    return places.index((filename, lineno)) + 1 if (filename, lineno) in places else 0
 
 
 def _warn(
@@ -255,12 +315,13 @@ def _warn(
     filename: str | None,
     lineno: int | None,
     module: str | None,
-    call_site: FrameType,
-    line: int,
+    level: int,
+    callers: Callers,
 ) -> None:
     if filename is None or lineno is None:
-        filename, lineno, module = call_site.f_code.co_filename, line, str(call_site.f_globals.get("__name__"))
-        namespace: Any = call_site.f_globals
+        frame, lineno = caller(callers, level)
+        filename, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        namespace: Any = frame.f_globals
     else:
         namespace = vars(sys.modules[module]) if module in sys.modules else {}
     registry = namespace.setdefault("__warningregistry__", {})
@@ -295,6 +356,7 @@ class _Replaced:
                 warnings.filters[:] = filters  # type: ignore[index]  # it is a list
             self._replace(warnings, "showwarning", _with_plain(_show, warnings.showwarning))
             self._replace(logging.Logger, "isEnabledFor", _with_plain(_is_enabled, logging.Logger.isEnabledFor))
+            self._replace(logging.Logger, "findCaller", _with_plain(_find_caller, logging.Logger.findCaller))
             self._replace(logging.Logger, "callHandlers", _with_plain(_handle, logging.Logger.callHandlers))
 
     def _replace(self, owner: Any, name: str, value: Any) -> None:
