@@ -225,7 +225,7 @@ class Parallel(Regions, Context, events=Events.NONE):
         lines: list[str] = []
         for name, figures in self.statistics().items():
             lines.append(f"{name}: {plural(figures['tasks'], 'task')}")
-            reasons = list(figures["here"].items())
+            reasons = sorted(figures["here"].items(), key=lambda one: -one[1])
             lines += [f"  {count} in this process: {reason}" for reason, count in reasons[:_SHOWN_REASONS]]
             if len(reasons) > _SHOWN_REASONS:
                 lines.append(f"  … {len(reasons) - _SHOWN_REASONS} further reasons")

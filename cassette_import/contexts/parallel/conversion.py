@@ -21,12 +21,15 @@ from cassette_import.contexts.parallel.expressions import (
     is_simple_target,
     names_in,
 )
+from cassette_import.contexts.parallel.kept_calls import mark_as_made, note_kept_calls
 from cassette_import.specialization.passes.reflection import Reflection
 
 __all__ = ["Conversion"]
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
 _SUSPENDING: Final = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
+_IN_LAMBDA: Final = "in a lambda"
+_IN_READER: Final = "where locals, eval, exec or globals is used"
 _DECLARATIONS: Final = (ast.Global, ast.Nonlocal)
 
 
@@ -46,29 +49,36 @@ class Conversion:
     def __call__(self, context_type: type, reflection: Reflection) -> Any:
         """Convert a function. Generators, coroutines and lambdas stay as they are written."""
         tree: Any = reflection.tree
-        if not isinstance(tree, ast.FunctionDef):
-            return tree
-        nodes = list(_own_nodes(tree.body))
-        if any(isinstance(node, _SUSPENDING) for node in nodes) or _reads_frame(nodes):
-            return tree
         known = reflection.function.__globals__.items()
         aliases = {name for name, value in known if id(value) in self._targets and callable(value)}
-        statements = _Statements(Candidates(self._names | aliases), captured=_captured(tree.body), in_function=True)
+        candidates = Candidates(self._names | aliases)
+        body: list[Any] = [tree.body] if isinstance(tree, ast.Lambda) else tree.body
+        nodes = list(_own_nodes(body))
+        if isinstance(tree, ast.AsyncFunctionDef) or any(isinstance(node, _SUSPENDING) for node in nodes):
+            return tree  # to note its calls takes a variable, which `locals` would show
+        if isinstance(tree, ast.Lambda) or _reads_frame(nodes):
+            note_kept_calls(body, candidates, _IN_LAMBDA if isinstance(tree, ast.Lambda) else _IN_READER)
+            return tree
+        statements = _Statements(candidates, captured=_captured(body), in_function=True)
         only_comprehensions = any(isinstance(node, _DECLARATIONS) for node in nodes)
-        tree.body = statements.block(tree.body, only_comprehensions)
+        tree.body = statements.block(body, only_comprehensions)
+        note_kept_calls(tree.body, candidates)
         return tree
 
     def on_module_level(self, tree: ast.Module) -> None:
         """Convert a module level in place. Its variables are found by name, so functions may use them."""
         nodes = list(_own_nodes(tree.body))
-        if _reads_frame(nodes):
-            return
         names = set(self._names)
         for node in nodes:
             if isinstance(node, ast.ImportFrom):
                 names |= {one.asname for one in node.names if one.asname and one.name in self._names}
-        statements = _Statements(Candidates(names), captured=frozenset(), in_function=False)
+        candidates = Candidates(names)
+        if _reads_frame(nodes):
+            note_kept_calls(tree.body, candidates, _IN_READER)
+            return
+        statements = _Statements(candidates, captured=frozenset(), in_function=False)
         tree.body = statements.block(tree.body, only_comprehensions=False)
+        note_kept_calls(tree.body, candidates)
 
 
 def _own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
@@ -305,7 +315,9 @@ def _guarded(body: list[ast.stmt], place: ast.stmt) -> ast.stmt:
     """A region: its tasks end with it, and their exceptions leave it as the calls would have raised them."""
     ending = ast.Try(body, [], [], [ast.Expr(context_call(place, "settle"))])
     handler = ast.ExceptHandler(None, None, [ast.Expr(context_call(place, "failing")), ast.Raise(None, None)])
-    return ast.fix_missing_locations(ast.copy_location(ast.Try([ending], [handler], [], []), place))
+    guarded = ast.Try([ending], [handler], [], [])
+    mark_as_made(ending, guarded)
+    return ast.fix_missing_locations(ast.copy_location(guarded, place))
 
 
 def _known(name: str, place: ast.stmt) -> ast.stmt:

@@ -11,7 +11,15 @@ from typing import Any, Final
 
 from cassette_import.specialization.passes import contextslot
 
-__all__ = ["FRAME_READERS", "Candidates", "Expressions", "NotConvertible", "context_call", "names_in"]
+__all__ = [
+    "FRAME_READERS",
+    "Candidates",
+    "Expressions",
+    "NotConvertible",
+    "context_call",
+    "is_context_call",
+    "names_in",
+]
 
 FRAME_READERS: Final = frozenset({"super", "locals", "vars", "dir", "globals", "eval", "exec", "__class__"})
 """Functions that look at the frame which calls them."""
@@ -42,7 +50,14 @@ class Candidates:
 def context_call(place: ast.AST, name: str, *arguments: ast.expr, keywords: Any = ()) -> Any:
     """A call of a method of the active context, at the place of a node."""
     function = ast.Attribute(contextslot(), name, ast.Load())
-    return ast.fix_missing_locations(ast.copy_location(ast.Call(function, list(arguments), list(keywords)), place))
+    call: Any = ast.copy_location(ast.Call(function, list(arguments), list(keywords)), place)
+    call.is_context_call = True
+    return ast.fix_missing_locations(call)
+
+
+def is_context_call(node: ast.Call) -> bool:
+    """Whether `context_call` has made a node."""
+    return hasattr(node, "is_context_call")
 
 
 def names_in(*nodes: ast.AST) -> set[str]:

@@ -127,6 +127,13 @@ class Regions:
         return task.placeholder
 
     @hidden
+    def kept(self, function: Any, reason: str) -> Any:
+        """What is called where a call of a target stays as it is written; the call is noted."""
+        if self.is_target(function):
+            self.ran_here(function, reason, Site(_program_frame()))
+        return function
+
+    @hidden
     def _call_here(self, site: Site, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         arguments = tuple(map(self.value, arguments))
         keywords = {name: self.value(one) for name, one in keywords.items()}

@@ -1,4 +1,4 @@
-"""Frames of a task, as log records and warnings name them: those above the function are the program's, not the worker's.
+"""Frames of a task as log records and warnings name them: those above the function are the program's, not a worker's.
 
 A worker says how many frames above the function one is; the process of the program finds it, from the call on. Knows
 frames; must not know tasks, loggers or warnings.
