@@ -13,6 +13,7 @@ from cassette_import import CassetteError, NotOverdubbable
 from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
 from tests.contexts.autodiff.test_lost_derivatives import PROGRAMS
 from tests.contexts.autodiff.test_number_rules import OF_NUMBERS
+from tests.helpers.counted_results import share_of_results
 from tests.programs import binding_numbers, deciding_numbers
 
 BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
@@ -29,6 +30,11 @@ def test_the_enclosure_of_a_program_is_right_or_an_error(name):
         return
     values = [program(x) for x in POINTS]
     assert [x for x in values if not (x in found if isinstance(found, Interval) else x == found)] == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_two_thirds_of_the_programs_have_an_enclosure():
+    assert share_of_results(lambda program: enclosure(program, BOX), PROGRAMS.values()) >= 0.66
 
 
 @pytest.mark.parametrize("name", deciding_numbers.PROGRAMS)

@@ -10,6 +10,7 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
+from tests.helpers.counted_results import share_of_results
 
 X, STEP = 1.3, 1e-6
 MAKERS = {
@@ -94,3 +95,9 @@ def test_a_method_has_the_right_derivative_or_is_an_error(name):
             assert differentiate(program, X) == pytest.approx(expected, rel=1e-4, abs=1e-4)
         except NotOverdubbable:
             continue
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("differentiate", [derivative, gradient], ids=["forward", "reverse"])
+def test_nearly_half_of_the_methods_have_a_derivative(differentiate):
+    assert share_of_results(lambda program: differentiate(program, X), PROGRAMS.values()) >= 0.45

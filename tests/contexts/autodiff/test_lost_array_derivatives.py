@@ -9,6 +9,7 @@ np = pytest.importorskip("numpy")
 if np.lib.NumpyVersion(np.__version__) < "2.4.0":
     pytest.skip("the programs use functions of NumPy 2.4", allow_module_level=True)
 
+from tests.helpers.counted_results import share_of_results  # noqa: E402
 from tests.programs.arrays import calling_functions, moving_arrays  # noqa: E402
 
 PROGRAMS = {**moving_arrays.PROGRAMS, **calling_functions.PROGRAMS}
@@ -31,6 +32,12 @@ def test_the_derivative_of_a_program_with_arrays_is_right_or_an_error(name, diff
         return
     step, tolerance = (1e-2, 1e-2) if name in SINGLE else (1e-5, 1e-4)
     assert float(found) == pytest.approx(central(program, 2.7, step), rel=tolerance, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("differentiate", [derivative, gradient], ids=["forward", "reverse"])
+def test_half_of_the_programs_with_arrays_have_a_derivative(differentiate):
+    assert share_of_results(lambda program: differentiate(program, 2.7), PROGRAMS.values()) >= 0.5
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
+from tests.helpers.counted_results import share_of_results
 from tests.programs import (
     binding_numbers,
     holding_numbers,
@@ -39,6 +40,12 @@ def test_the_derivative_of_a_program_is_right_or_an_error(name, differentiate):
     except NotOverdubbable:
         return
     assert found == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("differentiate", [derivative, gradient], ids=["forward", "reverse"])
+def test_three_quarters_of_the_programs_have_a_derivative(differentiate):
+    assert share_of_results(lambda program: differentiate(program, 3.0), PROGRAMS.values()) >= 0.75
 
 
 NOT_CARRIED = (

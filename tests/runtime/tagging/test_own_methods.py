@@ -11,6 +11,7 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative
+from tests.helpers.counted_results import share_of_results
 
 
 class Tenfold(float):
@@ -148,6 +149,10 @@ def test_a_derivative_is_right_or_an_error(name):
     assert found == pytest.approx(expected)
 
 
+def test_most_programs_have_a_derivative():
+    assert share_of_results(lambda program: derivative(program, 3.0), PROGRAMS.values()) >= 0.55
+
+
 @pytest.mark.parametrize(
     "name", ["left", "right", "integer", "fraction", "other operator", "no operator", *REPETITIONS, "plain"]
 )
@@ -166,3 +171,10 @@ def test_an_enclosure_contains_all_values_or_is_an_error(name):
     except NotOverdubbable:
         return
     assert all(found.low <= program(x) <= found.high for x in (3.0, 3.2, 3.5))
+
+
+def test_most_programs_have_an_enclosure():
+    pytest.importorskip("flint")
+    from cassette_import.contexts.intervals import Interval, enclosure
+
+    assert share_of_results(lambda program: enclosure(program, Interval(3.0, 3.5)), PROGRAMS.values()) >= 0.6

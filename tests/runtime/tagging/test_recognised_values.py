@@ -6,6 +6,7 @@ from programs.tagging import stores
 from cassette_import import Context, NotOverdubbable, install, metadata, overdub, tag, untag
 from cassette_import.contexts.autodiff import derivative, gradient
 from cassette_import.contexts.intervals import Interval, enclosure
+from tests.helpers.counted_results import share_of_results
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,6 +35,20 @@ def test_a_number_that_is_stored_keeps_its_derivative_or_is_an_error(store):
 def test_a_number_that_is_stored_keeps_its_enclosure_or_is_an_error(store):
     found = found_or_refused(enclosure, store, Interval(1.0, 1.5))
     assert found is None or (found.low <= 1.0 and found.high >= 1.5)
+
+
+@pytest.mark.filterwarnings("ignore:Pickle, copy:DeprecationWarning")
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda store: derivative(store, 1.25),
+        lambda store: gradient(store, 1.25),
+        lambda store: enclosure(store, Interval(1.0, 1.5)),
+    ],
+    ids=["derivative", "gradient", "enclosure"],
+)
+def test_two_thirds_of_the_stores_have_a_result(compute):
+    assert share_of_results(compute, stores.STORES) >= 0.66
 
 
 class Recognising(Context, tagging=True):
