@@ -36,3 +36,14 @@ def says_what_it_knows(path):
     docstring = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split())
     has_limit = re.search(r"\b[Mm]ust not know\b", docstring)
     return has_limit and re.search(r"\b[Kk]nows\b", docstring)
+
+
+def test_the_environment_variables_of_tests_and_benchmarks_are_listed():
+    section = (
+        (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## Environment variables of")[2]
+    )
+    listed = re.findall(r"^\| `(\w+)` \|", section.partition("\n## ")[0], re.MULTILINE)
+    files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    read = re.compile(r'environ(?:\.get\(|\[)"(CASSETTE_(?!IMPORT_)\w+)"')
+    used = {name for file in files for name in read.findall(file.read_text(encoding="utf-8", errors="replace"))}
+    assert sorted(listed) == sorted(used)

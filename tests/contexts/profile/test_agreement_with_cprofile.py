@@ -29,7 +29,8 @@ from cassette_import.contexts.profile import (
 from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(
-    not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
+    not os.environ.get("CASSETTE_TEST_TIMINGS"),
+    reason="compares times: set CASSETTE_TEST_TIMINGS=1 on a machine that is quiet",
 )
 
 OWN = ("benchmarks.workloads.office", "benchmarks.workloads.records", "benchmarks.workloads.shapes")

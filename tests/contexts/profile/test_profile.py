@@ -491,7 +491,8 @@ def test_a_block_in_a_block_is_counted_once(program, tmp_path):
 
 
 @pytest.mark.skipif(
-    not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
+    not os.environ.get("CASSETTE_TEST_TIMINGS"),
+    reason="compares times: set CASSETTE_TEST_TIMINGS=1 on a machine that is quiet",
 )
 def test_overhead_is_subtracted_by_default(program):
     with Profile() as profile, Profile(overhead=False) as raw:
@@ -699,7 +700,8 @@ def test_a_clock_that_stands_still_gives_no_costs(sites, monkeypatch):
 
 
 @pytest.mark.skipif(
-    not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
+    not os.environ.get("CASSETTE_TEST_TIMINGS"),
+    reason="compares times: set CASSETTE_TEST_TIMINGS=1 on a machine that is quiet",
 )
 @pytest.mark.parametrize("sites", [False, True])
 def test_the_estimated_costs_are_about_those_of_the_calibration(sites):
