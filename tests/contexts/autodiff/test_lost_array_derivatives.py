@@ -66,6 +66,64 @@ def test_a_program_that_catches_the_error_of_an_array_gets_no_derivative(differe
         differentiate(program, 3.0)
 
 
+class Weight:
+    """Its special methods compute with a number that it holds."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __round__(self, digits=0):
+        return self.value * 3
+
+    def __floordiv__(self, other):
+        return self.value * other
+
+    def __matmul__(self, other):
+        return self.value * other
+
+    def __getitem__(self, other):
+        return self.value * other
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([self.value])
+
+    __rfloordiv__ = __mul__ = __rmul__ = __rmatmul__ = __floordiv__
+
+
+@pytest.mark.parametrize("differentiate", [derivative, lambda f, x: gradient(f, x)[0]], ids=["forward", "reverse"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: round(Weight(x)),
+        lambda x: round(Weight(x), x),
+        lambda x: Weight(x) // 2,
+        lambda x: x // Weight(x),
+        lambda x: Weight(x) @ 2,
+        lambda x: x @ Weight(x),
+        lambda x: Weight(x)[x],
+    ],
+)
+def test_a_special_method_of_the_program_has_its_derivative_beside_numpy(program, differentiate):
+    assert differentiate(program, 2.5) == pytest.approx(central(program, 2.5, 1e-5))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("differentiate", [derivative, gradient])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: (np.array([x]) * Weight(x))[0],
+        lambda x: np.array([x]) @ Weight(x),
+        lambda x: (np.array([x]) // Weight(x))[0],
+        lambda x: np.maximum(Weight(x), x)[0],
+        lambda x: np.dot(Weight(x), np.array([x])),
+    ],
+)
+def test_an_object_that_holds_a_number_with_a_derivative_is_no_operand_of_an_array(program, differentiate):
+    with pytest.raises(NotOverdubbable, match="there is no derivative of"):
+        differentiate(program, 2.5)
+
+
 def test_an_assignment_to_memory_of_another_object_is_an_error():
     def program(x):
         memory = bytearray(16)

@@ -113,8 +113,9 @@ def parts_of(arguments: Iterable[Any]) -> Iterator[Any]:
             yield from parts_of(items_outside(bare.values()))
 
 
-def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_natively(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """Make the program's call, with metadata only for the contexts further out."""
+    check_objects(ctx, f, arguments, keywords)
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:
         return f(*map(plain, arguments), **{name: plain(value) for name, value in keywords.items()})
@@ -133,14 +134,19 @@ def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[st
     """Make the program's call if no argument has metadata of this context."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
+    check_objects(ctx, f, arguments, keywords)
+    if ctx.memory.known:
+        arguments = split_metadata(ctx, arguments)[1]
+    return call_without_overload(f, arguments, keywords)
+
+
+def check_objects(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """Refuse arguments of other types that hold numbers with derivatives, in attributes or variables."""
     if keywords or not _ORDINARY.issuperset(map(type, arguments)):
         unusual = [value for value in (*arguments, *keywords.values()) if type(value) not in _ORDINARY]
         own_tag: Any = tag_of(ctx)
         if unusual and holds_metadata(unusual, own_tag):
             raise ctx.refuse(no_rule_error(f))
-    if ctx.memory.known:
-        arguments = split_metadata(ctx, arguments)[1]
-    return call_without_overload(f, arguments, keywords)
 
 
 def check_out(ctx: Any, f: Any, out: Any) -> None:
@@ -251,7 +257,7 @@ def reject(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     named = dict(zip(keywords, split_metadata(ctx, [*keywords.values()])[1], strict=True))
-    value = call_natively(f, split_metadata(ctx, arguments)[1], named)
+    value = call_natively(ctx, f, split_metadata(ctx, arguments)[1], named)
     if plain(value) is None or f in _REINTERPRET or may_have_derivative(plain(value)):
         raise ctx.refuse(no_rule_error(f))
     return without_derivative(value, own_tag)

@@ -34,7 +34,14 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 )
 from cassette_import.contexts.autodiff.arrays.handlers import movements, samples
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
-from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
+from cassette_import.contexts.autodiff.modes import (
+    Differentiating,
+    Forward,
+    Node,
+    Reverse,
+    call_without_overload,
+    differentiate,
+)
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.array_items import cursor_of_tagged, cursor_over
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
@@ -258,13 +265,27 @@ def has_rule(function: Any) -> bool:
 
 
 handles(*functions_without_rule())(reject)
+_SPECIAL_METHODS: Final = frozenset({
+    *(operator.floordiv, operator.ifloordiv, operator.matmul, operator.imatmul),
+    *(operator.getitem, operator.setitem, round),
+})  # fmt: skip
+"""Functions of Python with a handler, for which the classes of a program may have methods of their own."""
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
 _OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
 for _function, _handler in HANDLERS.items():
-    if _function not in _OF_NUMBERS:  # their overload calls `call_on_non_numbers`
+    if _function not in _OF_NUMBERS and _function not in _SPECIAL_METHODS:  # their overload calls `call_on_non_numbers`
         _BY_HANDLER.setdefault(_handler, []).append(_function)
 for _handler, _functions in _BY_HANDLER.items():
     Arrays.overdub.register(*_functions)(_handler)
+
+
+@Arrays.overdub.register(*_SPECIAL_METHODS)
+def _(ctx: Any, f: Any, /, *arguments: Any) -> Any:
+    """A handler is for arrays. Other objects may have a method, which computes in the context."""
+    if any(isinstance(plain(one), (Array, numpy.generic)) for one in arguments):
+        return HANDLERS[f](ctx, f, *arguments)
+    return call_without_overload(f, arguments, {})
+
 
 Arrays.overdub.register(divmod)(samples.divide)
 

@@ -78,7 +78,7 @@ def differentiate_composition(
         argument if type(argument) in (list, tuple) else value
         for argument, value in zip((*arguments, *keywords.values()), values, strict=True)
     ]
-    value = call_natively(f, passed[:count], dict(zip(options, passed[count:], strict=True)))
+    value = call_natively(ctx, f, passed[:count], dict(zip(options, passed[count:], strict=True)))
 
     check_others(ctx, f, map(plain, arguments), value)
     try:

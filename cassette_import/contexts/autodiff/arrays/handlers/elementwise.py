@@ -39,7 +39,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return call_untracked(ctx, f, arguments, keywords)
     if "where" in keywords or keywords.get("out") is not None or len(arguments) > len(partials):
         raise ctx.refuse(no_rule_error(f))
-    value = call_natively(f, values, keywords)
+    value = call_natively(ctx, f, values, keywords)
     terms = []
     values = [numpy.asarray(one) if type(one) in _ROWS else one for one in values]
     with numpy.errstate(all="ignore"):
@@ -64,7 +64,7 @@ def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     own_tag, values, found = split_array_metadata(ctx, arguments)
     if not found:
         return call_untracked(ctx, f, arguments, {})
-    value = call_natively(f, values, {})
+    value = call_natively(ctx, f, values, {})
     return with_derivative(ctx, own_tag, value, [(scaling(1.0, shape_of(values[0])), found[0][1])])
 
 
@@ -73,6 +73,6 @@ def step(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions whose derivative is zero."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
-    value = call_natively(f, split_metadata(ctx, arguments)[1], keywords)
+    value = call_natively(ctx, f, split_metadata(ctx, arguments)[1], keywords)
     check_out(ctx, f, tuple(argument for argument in arguments[1:] if plain(argument) is plain(value)))
     return value

@@ -129,7 +129,7 @@ def _moved_value(
         for number, argument in enumerate(split_metadata(ctx, arguments)[1])
     ]
     named = {name: values[trees[name]] if type(trees.get(name)) is int else one for name, one in keywords.items()}
-    return call_natively(f, given, named)
+    return call_natively(ctx, f, given, named)
 
 
 def _holds_objects(value: Any) -> bool:
@@ -180,7 +180,7 @@ def _rebuilt(tree: Any, given: list[Any]) -> Any:
 def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
     """Handler of `gather_elements`, which pushing derivatives calls."""
     own_tag, (source,), found = split_metadata(ctx, (source,))
-    value = call_natively(f, (positions, source), {})
+    value = call_natively(ctx, f, (positions, source), {})
     return (
         with_derivative(ctx, own_tag, value, [(gathering(positions, shape_of(source)), found[0][1])])
         if found
@@ -192,7 +192,7 @@ def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
 def scatter(ctx: Any, f: Any, /, positions: Any, shape: Any, weights: Any) -> Any:
     """Handler of `scatter_elements`, which pulling weights back calls."""
     own_tag, (weights,), found = split_metadata(ctx, (weights,))
-    value = call_natively(f, (positions, shape, weights), {})
+    value = call_natively(ctx, f, (positions, shape, weights), {})
     return (
         with_derivative(ctx, own_tag, value, [(scattering(positions, shape_of(weights), shape), found[0][1])])
         if found

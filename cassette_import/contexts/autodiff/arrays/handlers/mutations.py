@@ -47,7 +47,9 @@ def augmented(ctx: Any, f: Any, /, array: Any, other: Any) -> Any:
     _, values, found = split_array_metadata(ctx, (array, other))
     if not found and not ctx.memory.knows(plain(array)):
         return call_untracked(ctx, f, (array, other), {})
-    return _replaced(ctx, array, differentiate_call(ctx, function, array, other), lambda: call_natively(f, values, {}))
+    return _replaced(
+        ctx, array, differentiate_call(ctx, function, array, other), lambda: call_natively(ctx, f, values, {})
+    )
 
 
 _NO_NUMBERS: Final = frozenset({list, tuple})
@@ -69,7 +71,7 @@ def placed(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         if "where" in keywords:
             rest["where"] = plain(keywords["where"])
             value = differentiate_call(ctx, numpy.where, rest["where"], value, target)
-    return _replaced(ctx, target, value, lambda: call_natively(f, values[:-1], {**rest, "out": values[-1]}))
+    return _replaced(ctx, target, value, lambda: call_natively(ctx, f, values[:-1], {**rest, "out": values[-1]}))
 
 
 handles(*(function for function in PARTIALS if isinstance(function, numpy.ufunc)))(placed)
@@ -155,7 +157,7 @@ def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     keywords = {name: plain(value) for name, value in keywords.items()}
     rest = split_metadata(ctx, arguments)[1]
     rest[0], rest[number] = target, bare
-    return _changed(ctx, array, lambda: call_natively(f, rest, keywords), build, [(shape_of(bare), known.get(1))])
+    return _changed(ctx, array, lambda: call_natively(ctx, f, rest, keywords), build, [(shape_of(bare), known.get(1))])
 
 
 @handles(numpy.ndarray.sort, numpy.ndarray.partition)
@@ -172,4 +174,4 @@ def order(ctx: Any, f: Any, /, array: Any, *arguments: Any, **keywords: Any) -> 
     def build(view: Any, _: list[Any]) -> None:
         view[...] = numpy.take_along_axis(view, places, axis)
 
-    return _changed(ctx, array, lambda: call_natively(f, (target, *arguments), keywords), build, [])
+    return _changed(ctx, array, lambda: call_natively(ctx, f, (target, *arguments), keywords), build, [])

@@ -42,7 +42,7 @@ def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     options = {**dict(zip(("axes",), arguments[2:], strict=False)), **keywords}
     if len(arguments) < 2 or not options.keys() <= ({"axes"} if function is numpy.tensordot else set()):
         raise ctx.refuse(no_rule_error(f))
-    value = call_natively(f, (*values, *given[2:]), keywords)
+    value = call_natively(ctx, f, (*values, *given[2:]), keywords)
     subscripts = PRODUCTS[function](*(len(shape_of(one)) for one in values), **options)
     return _product(ctx, own_tag, value, subscripts, values, found)
 
@@ -59,7 +59,7 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
         return differentiate_composition(ctx, f, einsum_of_diagonals, (plain(subscripts), *operands), keywords)
     if written is None or not keywords.keys() <= {"optimize"}:
         raise ctx.refuse(no_rule_error(f))
-    value = call_natively(f, (subscripts, *values), keywords)
+    value = call_natively(ctx, f, (subscripts, *values), keywords)
     return _product(ctx, own_tag, value, written, values, found)
 
 
@@ -79,7 +79,7 @@ def solve(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, arguments, {})
-    value = call_natively(f, values, {})
+    value = call_natively(ctx, f, values, {})
     kept = [ctx.saved(one) for one in values]
     terms = LINEAR_ALGEBRA[f](ctx.saved(value), *kept)
     return with_derivative(ctx, own_tag, value, [(terms[number], metadata) for number, metadata in found])
@@ -91,7 +91,7 @@ def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
     own_tag, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:
         return call_untracked(ctx, f, (x,), {})
-    value = call_natively(f, (bare,), {})
+    value = call_natively(ctx, f, (bare,), {})
     sign, logarithm = own_tag.store.wrapped_items(plain(value))
     (term,) = log_determinant(logarithm, ctx.saved(bare))
     return own_tag.store.bind_items(

@@ -45,7 +45,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     own_tag, (x,), found = split_array_metadata(ctx, given[:1])
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
-    value = call_natively(f, (x, *given[1:]), keywords)
+    value = call_natively(ctx, f, (x, *given[1:]), keywords)
     names, weigh = rules.REDUCTIONS[f]
     check_others(ctx, f, (*given[1:], *keywords.values()))
     options = {**dict(zip(names, map(plain, given[1:]), strict=False)), **keywords}
@@ -86,5 +86,5 @@ def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, *rest: Any, **keyw
         return call_untracked(ctx, f, (x, axis), keywords)
     if keywords.get("out") is not None:
         raise ctx.refuse(no_rule_error(f))
-    value = call_natively(f, (bare, axis), keywords)
+    value = call_natively(ctx, f, (bare, axis), keywords)
     return with_derivative(ctx, own_tag, value, [(cumulative_sum(shape_of(bare), axis), found[0][1])])

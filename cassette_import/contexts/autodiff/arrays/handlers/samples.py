@@ -66,7 +66,7 @@ def sample(ctx: Any, f: Any, /, generator: Any, *arguments: Any, **keywords: Any
     count = len(parameters)
     names = {name for name, _ in parameters}
     rest = {name: value for name, value in keywords.items() if name not in names}
-    value = call_natively(f, (generator, *values, *arguments[count:]), rest)
+    value = call_natively(ctx, f, (generator, *values, *arguments[count:]), rest)
     values = [numpy.asarray(one) if type(one) in (list, tuple) else one for one in values]
     terms = []
     with numpy.errstate(all="ignore"):
@@ -95,7 +95,7 @@ def pair(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
-    value = call_natively(f, values, {})
+    value = call_natively(ctx, f, values, {})
     if type(plain(value)) is not tuple:
         raise ctx.refuse(no_rule_error(f))
     parts = []
