@@ -10,7 +10,7 @@ import numpy
 import pytest
 from helpers.command_line import cassette
 
-from cassette_import import NotOverdubbable, overdub
+from cassette_import import NotOverdubbable, escapes, overdub
 from cassette_import.contexts import Precision
 from cassette_import.contexts.precision import shadow, significant
 
@@ -339,3 +339,9 @@ def test_a_decision_of_isclose_is_listed():
 def test_functions_that_round_are_rounded_at_random(f):
     value = f(1.1)
     assert significant(lambda x: f(x) - value + 1e-16, 1.1) < 2
+
+
+def test_what_loses_exact_values_is_reported_and_changes_nothing():
+    ctx = Precision()
+    assert overdub(ctx, lambda x: eval("x / 10"), ctx.input(1.0)) == 0.1
+    assert [loss.function for loss in escapes(ctx)] == ["eval"]

@@ -105,3 +105,14 @@ def test_losses_are_counted_and_sorted_by_their_number():
         math.sin(x)
 
     assert [(loss.function, loss.calls) for loss in escapes(run(Reports, program))] == [("exp", 3), ("sin", 1)]
+
+
+def test_attributes_of_a_context_type_may_have_any_name():
+    class Named(Context, tagging=True):
+        def __init__(self):
+            self._losses = self._escape_watch = "its own"
+
+    ctx = Named()
+    assert overdub(ctx, lambda x: math.pow(x, 2), tag(2.0, ctx, "m")) == 4.0
+    assert [loss.function for loss in escapes(ctx)] == ["pow"]
+    assert ctx._losses == ctx._escape_watch == "its own"

@@ -266,8 +266,7 @@ def has_rule(function: Any) -> bool:
 
 handles(*functions_without_rule())(reject)
 _SPECIAL_METHODS: Final = frozenset({
-    *(operator.floordiv, operator.ifloordiv, operator.matmul, operator.imatmul),
-    *(operator.getitem, operator.setitem, round),
+    *(operator.floordiv, operator.ifloordiv, operator.matmul, operator.imatmul, round),
 })  # fmt: skip
 """Functions of Python with a handler, for which the classes of a program may have methods of their own."""
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
