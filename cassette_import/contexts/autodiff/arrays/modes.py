@@ -278,13 +278,14 @@ for _handler, _functions in _BY_HANDLER.items():
     Arrays.overdub.register(*_functions)(_handler)
 
 
-@Arrays.overdub.register(*_SPECIAL_METHODS)
-def _(ctx: Any, f: Any, /, *arguments: Any) -> Any:
+def _handle_arrays(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     """A handler is for arrays. Other objects may have a method, which computes in the context."""
     if any(isinstance(plain(one), (Array, numpy.generic)) for one in arguments):
         return HANDLERS[f](ctx, f, *arguments)
     return call_without_overload(f, arguments, {})
 
+
+Arrays.overdub.register(*_SPECIAL_METHODS)(_handle_arrays)
 
 Arrays.overdub.register(divmod)(samples.divide)
 
