@@ -50,6 +50,9 @@ _SEQUENCES: Final = (list, tuple)
 _IN_C: Final = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _FIXED_LENGTH: Final = frozenset({"divmod", "modf", "frexp", "as_integer_ratio", "partition", "rpartition", "polar"})
 _INSTALL: Final = "Install its package, so that its operations are seen, or call it outside of the function"
+_NOT_COMPILED: Final = (
+    "numba has compiled it: set the environment variable NUMBA_DISABLE_JIT=1 before its package is imported"
+)
 _MOST_STEPS: Final = 200_000
 
 
@@ -282,7 +285,8 @@ class TraceContext(LosesNothing, tagging=True):
             self.check_change(f, arguments)
         elif not self._may_call(f):
             what = f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments"
-            raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, _INSTALL)))
+            advice = _NOT_COMPILED if hasattr(f, "py_func") else _INSTALL
+            raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, advice)))
         for one in changed_arrays(f, tuple(map(plain, arguments)), _plain_values(keywords)):
             if self.outside.forbids(one):
                 raise self.refuse(_changed_outside(one))

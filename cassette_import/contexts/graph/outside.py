@@ -21,7 +21,7 @@ from cassette_import.interpreter.heap import functions_of
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
-__all__ = ["NOT_FOLLOWED", "Outside", "reachable", "stores_the_same"]
+__all__ = ["NOT_FOLLOWED", "Outside", "namespace", "reachable", "stores_the_same"]
 
 _COPIED: Final = (list, set, deque, bytearray, dict)
 NOT_FOLLOWED: Final = (*OPAQUE, Context)
@@ -110,7 +110,7 @@ class Outside:
     def _is_own_namespace(self, key: int) -> bool:
         """Whether a changed dict has the attributes of a known argument, which counts as changed then."""
         owner, content, _ = self._entries[key]
-        if type(owner) is not dict or not any(_namespace(one) is owner for one in self._own.values()):
+        if type(owner) is not dict or not any(namespace(one) is owner for one in self._own.values()):
             return False
         self._noted[key] = owner, content
         del self._entries[key]
@@ -131,7 +131,7 @@ class Outside:
         self._cells.clear()
 
 
-def _namespace(item: Any) -> Any:
+def namespace(item: Any) -> Any:
     """The dict of an object's attributes; None if it has none. No code of the program runs.
 
     The collector does not show from 3.13 on that the object refers to it.
@@ -175,7 +175,8 @@ def _content(owner: Any) -> list[Any]:
     if isinstance(owner, _COPIED) or can_change(owner):
         return [owner.copy()]
     slots = {name: _stored(owner, name) for name in _slots(owner)}
-    return [dict(vars(owner)) if hasattr(owner, "__dict__") else None, slots]
+    attributes = namespace(owner)
+    return [None if attributes is None else dict(attributes), slots]
 
 
 def _restore(owner: Any, content: list[Any]) -> None:
@@ -192,12 +193,12 @@ def _restore(owner: Any, content: list[Any]) -> None:
     else:
         attributes, slots = content
         if attributes is not None:
-            vars(owner).clear()
-            vars(owner).update(attributes)
+            namespace(owner).clear()
+            namespace(owner).update(attributes)
         for name, value in slots.items():
             if value is not _NOTHING:
                 object.__setattr__(owner, name, value)
-            elif hasattr(owner, name):
+            elif _stored(owner, name) is not _NOTHING:
                 object.__delattr__(owner, name)
 
 
@@ -213,7 +214,7 @@ def stores_the_same(owner: Any, name: str, value: Any) -> bool:
 
 def _stored(owner: Any, name: str) -> Any:
     """The attribute that an object stores; `_NOTHING` if it stores none. No code of the program runs."""
-    found = vars(owner).get(name, _NOTHING) if hasattr(owner, "__dict__") else _NOTHING
+    found = (namespace(owner) or {}).get(name, _NOTHING)
     if found is _NOTHING:
         place = next((vars(kind)[name] for kind in type(owner).__mro__ if name in vars(kind)), None)
         if isinstance(place, (MemberDescriptorType, GetSetDescriptorType)):

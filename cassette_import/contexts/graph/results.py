@@ -16,7 +16,7 @@ from cassette_import.contexts.common.outliving import outliving
 from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Made, Template
-from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, reachable
+from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
@@ -117,7 +117,7 @@ def is_plain_object(value: Any) -> bool:
     kind: Any = type(value)
     is_heap_type = bool(kind.__flags__ & 1 << 9)
     new: Any = kind.__new__
-    return is_heap_type and new is object.__new__ and hasattr(value, "__dict__") and not _slots_of(kind)
+    return is_heap_type and new is object.__new__ and namespace(value) is not None and not _slots_of(kind)
 
 
 def _slots_of(kind: type) -> list[str]:

@@ -287,6 +287,27 @@ def powers(x):
         power *= x
 
 
+class Swizzled:
+    """A vector with slots, whose other attributes come from them."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def __getattr__(self, name):
+        return tuple((self.x, self.y)["xy".index(letter)] for letter in name)
+
+
+def test_a_class_computes_attributes_from_its_slots():
+    def program(x):
+        vector = Swizzled(x, 2.0)
+        return vector.yx[0] * vector.x
+
+    assert graph(program, 1.0).run(3.0) == 6.0
+
+
 def test_a_loop_over_a_generator_may_be_left_early():
     def first_large_power(x):
         holder = Changed(x)
