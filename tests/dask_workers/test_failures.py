@@ -159,3 +159,33 @@ def test_an_interrupt_is_raised_where_the_program_waits_and_it_goes_on(work, env
         running.send_signal(signal.SIGINT)
         output, errors = running.communicate(timeout=25)
     assert (running.returncode, output) == (0, "interrupted []\nafter 25\n"), errors
+
+
+def test_workers_that_cannot_start_are_not_waited_for(tmp_path, monkeypatch, work, program):
+    ending = "import os, sys\nif 'spec' in sys.orig_argv:\n    os._exit(7)\n"
+    (tmp_path / "sitecustomize.py").write_text(ending)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    context = Parallel({work.load}, workers=2)
+    module = program("def main():\n    return [work.load(n) for n in range(2)]")
+    assert overdub(context, module.main) == [{"n": 0}, {"n": 1}]
+    assert "2 in this process: its workers have ended, with exit codes 7, 7" in context.summary()
+    context.close()
+
+
+def test_calls_are_made_here_once_all_processes_of_workers_are_killed(work, program):
+    psutil = pytest.importorskip("psutil", reason="dask.distributed brings psutil")
+    context = Parallel({work.slow, work.score}, workers=2)
+    warm = program("def main():\n    return [work.slow(n) for n in range(4)]")
+    assert overdub(context, warm.main) == warm.main()
+
+    def kill():
+        keepers = [one for one in psutil.Process().children() if "spec" in one.cmdline()]
+        for process in [*keepers, *(child for keeper in keepers for child in keeper.children(recursive=True))]:
+            process.kill()
+
+    killing = threading.Timer(0.5, kill)
+    killing.start()
+    module = program(LOOP)
+    assert overdub(context, module.main, 0.3) == module.main(0.0)
+    assert "its workers have ended, with exit codes -9, -9" in context.summary()
+    context.close()

@@ -64,7 +64,7 @@ class Cluster:
                     self._start()
         client = self._client
         if client is not None and client.status not in ("running", "newly-created"):
-            self.problem = f"the connection to the scheduler is {client.status}"
+            self.problem = self.problem or f"the connection to the scheduler is {client.status}"
             return None
         return client
 
@@ -87,9 +87,18 @@ class Cluster:
                 self._close = [cluster.close]
                 self._client = SchedulerClient(cluster, set_as_default=False)
                 self._close.insert(0, self._client.close)
+                cluster.loop.add_callback(self._watch, self._client, cluster)
         except Exception as error:
             self.problem = f"there are no workers: {type(error).__name__}: {error}"
         atexit.register(self.close)
+
+    async def _watch(self, client: Any, cluster: Any) -> None:
+        """Close the client once all processes have ended that start workers, so nobody waits for what never comes."""
+        processes = [worker.process for worker in cluster.workers.values() if worker.process is not None]
+        codes = [await process.wait() for process in processes]
+        if self._close:
+            self.problem = f"its workers have ended, with exit codes {', '.join(map(str, codes))}"
+            await client._close(fast=True)
 
     def close(self) -> None:
         """End what was started here."""

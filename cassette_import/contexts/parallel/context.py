@@ -174,7 +174,7 @@ class Parallel(Regions, Context, events=Events.NONE):
         self._progress.waiting()
         outcome: Outcome | None = None
         try:
-            outcome = task.wait(name, self._cluster.problem)
+            outcome = task.wait(name, lambda: self._cluster.problem)
         finally:
             ACTIVE.reset(token)
             self._progress.ended(failed=outcome is None or outcome.error is not None)

@@ -138,17 +138,18 @@ class Task(Call):
         self.handled: BaseException | None = None
         self.placeholder = Placeholder(self)
 
-    def wait(self, name: str, problem: str = "") -> Outcome:
+    def wait(self, name: str, problem: Callable[[], str] = str) -> Outcome:
         """What came of the task. If the workers say nothing, it is run here; `problem` says why there are none."""
+        failure = ""
         if self.submissions is not None:
             self.submissions.send()  # also what needs the future of this one, which is released now
         if self.outcome is None and self.future is not None:
             try:
                 self.outcome = self.future.result()
             except Exception as error:  # the worker died, or the scheduler is gone
-                problem = in_one_line(error)
+                failure = in_one_line(error)
         if self.outcome is None or self.outcome.problem:
-            self.reason = self.outcome.problem if self.outcome is not None else self.problem or problem
+            self.reason = self.outcome.problem if self.outcome is not None else problem() or self.problem or failure
             self.outcome = self._here()
         self.future = self.sent = None
         if self.outcome.refusal:
