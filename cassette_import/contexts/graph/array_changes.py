@@ -12,8 +12,13 @@ from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import array_types, can_change
 
-__all__ = ["changed_arrays", "refused_call"]
+__all__ = ["CHANGED_ARRAY", "changed_arrays", "refused_call"]
 
+CHANGED_ARRAY: Final = (
+    "an array with unknown numbers is changed in place",
+    "Make a new array, as `a = a + b`, `numpy.array(items)` and `numpy.where(mask, x, a)` do",
+)
+"""What is refused, and what to do instead."""
 _INSTEAD: Final = {
     **dict.fromkeys(("copyto", "put", "place", "putmask", "put_along_axis", "itemset"), "numpy.where(mask, x, a)"),
     "fill": "numpy.full_like(a, x)",

@@ -285,7 +285,7 @@ class TraceContext(LosesNothing, tagging=True):
             self.check_change(f, arguments)
         elif not self._may_call(f):
             what = f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments"
-            advice = _NOT_COMPILED if hasattr(f, "py_func") else _INSTALL
+            advice = _NOT_COMPILED if type(f).__module__.startswith("numba.") else _INSTALL
             raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, advice)))
         for one in changed_arrays(f, tuple(map(plain, arguments)), _plain_values(keywords)):
             if self.outside.forbids(one):

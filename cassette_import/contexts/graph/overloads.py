@@ -18,6 +18,7 @@ from cassette_import.contexts.common.lost_numbers import unshared
 from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.graph.array_changes import CHANGED_ARRAY
 from cassette_import.contexts.graph.context import LITERALS, TraceContext
 from cassette_import.contexts.graph.errors import refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
@@ -32,7 +33,6 @@ __all__ = ["TraceContext"]
 
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 _SUBSCRIPTED: Final = (str, bytes, range)
-_CHANGED_ARRAY: Final = "an array with unknown numbers is changed in place"
 _SINGLETONS: Final = (None, True, False, Ellipsis, NotImplemented)
 
 
@@ -49,12 +49,7 @@ def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return call_without_overload(f, arguments, keywords)
     values = [plain(one) for one in arguments]
     if f in IN_PLACE and can_change(values[0]):
-        raise ctx.refuse(
-            refusal(
-                "an array with unknown numbers is changed in place",
-                "Make a new array: `a = a + b`, `numpy.where(mask, x, a)`",
-            )
-        )
+        raise ctx.refuse(refusal(*CHANGED_ARRAY))
     has_container = any(isinstance(one, _CONTAINERS) for one in values)
     if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
         return call_without_overload(f, tuple(map(ctx.decided, arguments)), {})
@@ -332,12 +327,7 @@ def _decided_key(ctx: Any, key: Any) -> Any:
 def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any) -> Any:
     """`dict.get`, `operator.setitem` and the like: the key has to be known."""
     if ctx.node_of(owner) is not None or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
-        raise ctx.refuse(
-            refusal(
-                "an array with unknown numbers is changed in place",
-                "Make a new array, by `numpy.array([…])` or `numpy.where(mask, x, a)`, or use a list",
-            )
-        )
+        raise ctx.refuse(refusal(*CHANGED_ARRAY))
     ctx.check_change(f, (owner, key, *more))
     return call_without_overload(f, (owner, _decided_key(ctx, key), *more), keywords)
 

@@ -5,9 +5,6 @@ Knows traces and expressions; must not know when a path is added.
 
 from __future__ import annotations
 
-import ast
-import functools
-import linecache
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -40,7 +37,7 @@ from cassette_import.contexts.graph.nodes import (
     sources,
 )
 from cassette_import.contexts.graph.tracing import Trace, parts_of
-from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.contexts.graph.variable_names import as_name, assigned_name
 
 __all__ = ["DEEPEST", "aligned", "program"]
 
@@ -141,7 +138,7 @@ class _Writer:
         """The tests of an argument, and the names of its inputs."""
         if isinstance(template, Node):
             self._unless(1, f"type({place}) is {self._names.function(template.type)}", f"the type of {template.name}")
-            name = place if place.isidentifier() else self._names.new(_as_name(template.name))
+            name = place if place.isidentifier() else self._names.new(as_name(template.name))
             if name != place:
                 self._line(1, f"{name} = {place}")
             known[template.number] = name
@@ -235,7 +232,7 @@ class _Writer:
         variables = {}
         for place, first in loop.variables.items():
             step: Any = loop.steps[place]
-            variables[place] = self._names.new(_assigned_name(step.site) or "x")
+            variables[place] = self._names.new(assigned_name(step.site) or "x")
             self._line(indent, f"{variables[place]} = {self._expression(first, known)}")
             inner[step.number] = variables[place]  # in the second round, the result of the first one
         columns = [self._column(column, known) for column in loop.columns]
@@ -253,7 +250,7 @@ class _Writer:
                 self._line(indent + 1, f"{variables[place]} = {_bare(self._call(step, inner))}")
                 inner[step.number] = variables[place]
             elif place in variables or place in loop.kept:
-                inner[step.number] = self._names.new(_assigned_name(step.site) or "x")
+                inner[step.number] = self._names.new(assigned_name(step.site) or "x")
                 self._line(indent + 1, f"{inner[step.number]} = {_bare(self._call(step, inner))}")
                 moved += [(variables[place], inner[step.number])] if place in variables else []
             else:
@@ -296,7 +293,7 @@ class _Writer:
     def _statement(self, paths: Sequence[_Path], node: Node, indent: int, known: dict[int, str]) -> None:
         text = self._call(node, known)
         uses = max(path.uses[path.of(node)] for path in paths)
-        name = _assigned_name(node.site)
+        name = assigned_name(node.site)
         if not uses:
             if not (node.fixed and keeps_types(node.function) and node.function not in _MAY_RAISE):
                 self._line(indent, text)
@@ -378,41 +375,3 @@ def _has_brackets(text: str) -> bool:
         if not depth and place < len(text) - 1:
             return False
     return "'" not in text and '"' not in text
-
-
-def _as_name(place: str) -> str:
-    """The name of a part of an argument: ``xs[0]`` is ``xs_0``."""
-    return "_".join("".join(one if one.isalnum() or one == "_" else " " for one in place).split())
-
-
-# ---- the names of variables
-
-
-@functools.lru_cache(maxsize=64)
-def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
-    """The names of the variables of a file, by the position of what is assigned to them."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return {}
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target: Any = node.targets[0]
-            name = getattr(target, "id", None) or getattr(target, "attr", None)
-            if isinstance(name, str):
-                found[_position(node.value)] = name
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found[_position(node)] = node.target.id
-    return found
-
-
-def _position(node: Any) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-
-def _assigned_name(site: CallSite | None) -> str | None:
-    if site is None or site.column is None or site.end_column is None:
-        return None
-    place = site.lineno, site.column, site.end_lineno, site.end_column
-    return _assignments(site.filename).get(place)

@@ -1,0 +1,51 @@
+"""The names that variables of a program have: those of the source to which a call site's result is assigned.
+
+Knows source files and call sites; must not know nodes.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from typing import Any
+
+from cassette_import.runtime.dispatch.call_sites import CallSite
+
+__all__ = ["as_name", "assigned_name"]
+
+
+def as_name(place: str) -> str:
+    """The name of a part of an argument: ``xs[0]`` is ``xs_0``."""
+    return "_".join("".join(one if one.isalnum() or one == "_" else " " for one in place).split())
+
+
+@functools.lru_cache(maxsize=64)
+def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
+    """The names of the variables of a file, by the position of what is assigned to them."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target: Any = node.targets[0]
+            name = getattr(target, "id", None) or getattr(target, "attr", None)
+            if isinstance(name, str):
+                found[_position(node.value)] = name
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found[_position(node)] = node.target.id
+    return found
+
+
+def _position(node: Any) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def assigned_name(site: CallSite | None) -> str | None:
+    """The name of the variable that gets what a call site computes; None if there is none."""
+    if site is None or site.column is None or site.end_column is None:
+        return None
+    place = site.lineno, site.column, site.end_lineno, site.end_column
+    return _assignments(site.filename).get(place)
