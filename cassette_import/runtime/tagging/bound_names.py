@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, Callable
+from numbers import Number
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from cassette_import.runtime.tagging.leaf_call import note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.parcels import arrived
 from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_resumption
+from cassette_import.runtime.tagging.running_leaves import SUBJECTS
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
@@ -173,9 +175,6 @@ def async_item(value: Any, place: Any) -> Any:
 
 # ---- `match`
 
-_subjects: Final[dict[int, Any]] = {}
-"""The subjects of `match` statements, by the identity of the frame, until a case is chosen."""
-
 _MATCHES_ITSELF: Final = 1 << 22
 """The flag of the builtin types of which `int(x)` captures the subject itself."""
 
@@ -186,9 +185,9 @@ def subject(value: Any, tests: tuple[Any, ...]) -> Any:
     if FLAGS[METADATA_EXISTS]:
         if tests:
             _note_tests(value, tests)
-        if len(_subjects) > _MOST:
-            _subjects.clear()  # a frame that left its patterns by an exception leaves its entry
-        _subjects[id(sys._getframe(1))] = value
+        if len(SUBJECTS) > _MOST:
+            SUBJECTS.clear()  # a frame that left its patterns by an exception leaves its entry
+        SUBJECTS[id(sys._getframe(1))] = value
     return plain(value)
 
 
@@ -212,8 +211,8 @@ def part_of_subject(store: Store, subject: Any, value: Any, way: Any) -> Any:
 @hidden
 def subject_done() -> None:
     """A case is chosen."""
-    if _subjects:
-        _subjects.pop(id(sys._getframe(1)), None)
+    if SUBJECTS:
+        SUBJECTS.pop(id(sys._getframe(1)), None)
 
 
 @hidden
@@ -221,12 +220,28 @@ def captured(value: Any, ways: tuple[Any, ...]) -> Any:
     """A value that a pattern has captured, wrapped if it has metadata."""
     key = id(sys._getframe(1))
     store = active_store()
-    if key not in _subjects or store is None:
+    if key not in SUBJECTS or store is None:
         return value
     for way in ways:
-        found = part_of_subject(store, _subjects[key], value, way)
+        found = part_of_subject(store, SUBJECTS[key], value, way)
         if found is value or plain(found) is value:
             return found
+    return _computed_part(store, SUBJECTS[key], value, ways)
+
+
+@hidden
+def _computed_part(store: Store, subject: Any, value: Any, ways: tuple[Any, ...]) -> Any:
+    """A captured value that is stored nowhere: a special method of the program has returned it, or code in C."""
+    found = store.recognised.wrapped(value)
+    if type(found) is Tagged or isinstance(value, bool) or not isinstance(value, Number):
+        return found
+    for way in ways:
+        if way and way[-1][0] in ("name", "positional"):
+            given = part_of_subject(store, subject, value, way[:-1])
+            if type(given) is Tagged:
+                if given._tagged_value is value:
+                    return given
+                lose_number(given._tagged_metas, "an attribute that a pattern captures", is_reported=True)
     return value
 
 

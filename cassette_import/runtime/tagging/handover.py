@@ -14,8 +14,9 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
-from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
+from cassette_import.runtime.tagging.running_leaves import LEAVES, SUBJECTS, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
+from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
 
@@ -32,6 +33,8 @@ def returned(value: Any) -> Any:
         LOCAL.returned = value
         if LEAVES and (call := LEAVES.get(get_ident())) is not None:  # the leaf may store the value
             call.store.recognised.note(value._tagged_value, value._tagged_metas)
+        elif SUBJECTS and (store := active_store()) is not None:  # a pattern may capture the value
+            store.recognised.note(value._tagged_value, value._tagged_metas)
         return value._tagged_value
     LOCAL.returned = None
     return value

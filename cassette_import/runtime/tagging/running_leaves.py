@@ -1,4 +1,4 @@
-"""Which leaf runs at the moment, in each thread: functions of the program that it calls are entered with plain values.
+"""Which leaf or pattern runs at the moment: functions of the program that it calls are entered with plain values.
 
 Knows threads; must not know what leaves do.
 """
@@ -13,6 +13,10 @@ from cassette_import.interpreter.hidden_frames import hidden
 LEAVES: Final[dict[int, Any]] = {}
 """The call of the innermost leaf that runs, by the identity of the thread. It is None while a function of the program
 runs that another one has called."""
+
+SUBJECTS: Final[dict[int, Any]] = {}
+"""The subjects of `match` statements, by the identity of the frame, until a case is chosen. Patterns run properties and
+other special methods of the program."""
 
 
 @hidden
