@@ -44,18 +44,22 @@ class Entry:
     ----------
     root:
         The file of the function, if it is overdubbed only for the sake of a root function; None if it is installed.
+    asks_families:
+        Whether ``@7 in @families`` takes less time than to read the family of the activation.
     """
 
-    def __init__(self, root: str | None = None) -> None:
+    def __init__(self, root: str | None = None, asks_families: bool = False) -> None:
         self.root = root
+        self._asks_families = asks_families
 
     def test(
         self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True, resumed: bool = False
     ) -> ast.expr:
         """The test for the branch of a shape.
 
-        It is ``@on and (@a := @get()).family is @7``; for further branches ``@v is @7``. Where all events have
-        guards, it is ``@on``: what a guard calls for a target looks up the active context.
+        It is ``@on and (@a := @get()).family is @7``, or ``@on and @7 in @families`` if nothing reads the activation;
+        for further branches ``@v is @7``. Where all events have guards, it is ``@on``: what a guard calls for a target
+        looks up the active context.
 
         Parameters
         ----------
@@ -75,19 +79,23 @@ class Entry:
         if is_only and shape.guarded and self.root is None:
             return at.symbol(symbols.IS_ANY_ACTIVE)
         activation: ast.expr = at.call(at.symbol(symbols.GET_ACTIVATION), [])
-        if in_variables and not (is_only and shape.tagging and not needs_contexts(shape)):
+        is_kept = in_variables and not (is_only and shape.tagging and not needs_contexts(shape))
+        if is_kept:
             activation = at.let(temporaries.ACTIVATION, activation)
         family: ast.expr = at.attribute(activation, "variant" if resumed else "family")
+        own = at.symbol(VariantNames(shape.prefix).current if resumed else shape.prefix)
         tests: list[ast.expr] = []
         if in_variables and not is_only:
             read: ast.expr = at.load(temporaries.FAMILY)
             if is_first:
                 known = at.put(ast.BoolOp(ast.And(), [at.symbol(symbols.IS_ANY_ACTIVE), family]))
                 read = at.let(temporaries.FAMILY, known)
-            family = read
+            tests.append(at.same(read, own))
+        elif self._asks_families and not is_kept and not resumed:
+            active = at.put(ast.Compare(own, [ast.In()], [at.symbol(symbols.ACTIVE_FAMILIES)]))
+            tests += [at.symbol(symbols.IS_ANY_ACTIVE), active]
         else:
-            tests.append(at.symbol(symbols.IS_ANY_ACTIVE))
-        tests.append(at.same(family, at.symbol(VariantNames(shape.prefix).current if resumed else shape.prefix)))
+            tests += [at.symbol(symbols.IS_ANY_ACTIVE), at.same(family, own)]
         if self.root is not None:
             roots = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))

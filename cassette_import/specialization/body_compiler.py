@@ -19,6 +19,7 @@ from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES, Lastin
 from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names
+from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS, CompilationListener
@@ -132,7 +133,7 @@ class BodyCompiler:
             if variant.shape.passes:
                 copy: Any = scopes.clone(function)
                 bodies[variant.shape.prefix] = variant.apply_passes(unit.some_function(), copy, source.text_of(place))
-        entry = entry_test.Entry(None if unit.record.installed else unit.record.filename)
+        entry = entry_test.Entry(None if unit.record.installed else unit.record.filename, ARE_QUICK)
         digest = file_digest(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())
         variables = frozenset(plain.co_varnames).difference(plain.co_cellvars)

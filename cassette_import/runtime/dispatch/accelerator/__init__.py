@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
+        ActiveFamilies,
         EntryMethod,
         InstancesOf,
         Interception,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 5
+_VERSION: Final = 6
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -68,6 +69,7 @@ class AcceleratedDispatch:
 
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
+    ActiveFamilies: type[ActiveFamilies]
     EntryMethod: type[EntryMethod]
     InstancesOf: type[InstancesOf]
     Interception: type[Interception]
@@ -102,7 +104,7 @@ class AcceleratedDispatch:
         self.Interception, self.PlainInterception = module.Interception, module.PlainInterception
         self.PlainSite, self.Steps = module.PlainSite, module.Steps
         self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
-        self.EntryMethod = module.EntryMethod
+        self.EntryMethod, self.ActiveFamilies = module.EntryMethod, module.ActiveFamilies
         self.InstancesOf = module.InstancesOf
         self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume

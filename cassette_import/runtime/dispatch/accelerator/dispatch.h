@@ -41,12 +41,12 @@ typedef struct {
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
         *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
-        *instances_type;
+        *instances_type, *families_type;
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
     unsigned long version;              /* another one whenever a variant got other hooks */
-    Py_ssize_t of_contexts, of_hook_activations, of_variant; /* the offsets of slots of activations */
+    Py_ssize_t of_contexts, of_hook_activations, of_variant, of_family; /* the offsets of slots of activations */
     Py_ssize_t of_variables; /* the offset of the variables of a context; 0: it is not known */
     KnownSwitch known[KNOWN_SWITCHES];
     KnownMethod methods[KNOWN_METHODS];
@@ -61,6 +61,10 @@ typedef struct {
 /* ---- instances.c: whether a value has one of some types */
 
 extern PyType_Spec instances_spec;
+
+/* ---- active_families.c: whether a family of variants is that of the active contexts */
+
+extern PyType_Spec families_spec;
 
 /* ---- plain_frames.c: variables of running frames */
 

@@ -33,8 +33,9 @@ configure(PyObject *module, PyObject *arguments)
     state->of_contexts = offset_of_slot((PyTypeObject *)type, "contexts");
     state->of_hook_activations = offset_of_slot((PyTypeObject *)type, "hook_activations");
     state->of_variant = offset_of_slot((PyTypeObject *)type, "variant");
+    state->of_family = offset_of_slot((PyTypeObject *)type, "family");
     if (state->of_contexts < 0 || state->of_hook_activations < 0 || state->of_variant < 0 ||
-        find_variables(state) < 0) {
+        state->of_family < 0 || find_variables(state) < 0) {
         return NULL;
     }
     Py_XSETREF(state->active, Py_NewRef(active));
@@ -45,7 +46,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 5 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 6 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -94,6 +95,7 @@ static const struct {
     {&unless_tagged_spec, offsetof(State, unless_tagged_type)},
     {&entry_method_spec, offsetof(State, entry_method_type)},
     {&instances_spec, offsetof(State, instances_type)},
+    {&families_spec, offsetof(State, families_type)},
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
