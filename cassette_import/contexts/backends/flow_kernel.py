@@ -265,7 +265,7 @@ class FlowKernel(Kernel):
     # ---- loops and jumps
 
     def _while(self, item: Repeat | Part, indent: int, known: _Known) -> _Known | None:
-        """A loop; or a part, which is a loop of one turn."""
+        """A loop; or a part, which is a loop of one iteration."""
         lines, self._lines = self._lines, []
         flags, self._leaving = self._leaving, {}
         self._exits[item.key] = []
@@ -274,7 +274,7 @@ class FlowKernel(Kernel):
         after = self._items(item.body, indent + 1, known)
         if after is not None:
             if isinstance(item, Repeat):
-                raise NotRepresentable("a loop has no end of a turn")
+                raise NotRepresentable("a loop has no end of an iteration")
             self._exits[item.key].append(after)
             self._line(indent + 1, "break")
         self._constructs.pop()
@@ -297,11 +297,11 @@ class FlowKernel(Kernel):
             head = self._heads[item.target]
             for number, one in head.items():
                 if number in self.used and (number not in known or known[number].kind is not one.kind):
-                    raise NotRepresentable("a variable of a loop has another type in each turn")
+                    raise NotRepresentable("a variable of a loop has another type in each iteration")
             self._line(indent, "if bad:")
             self._elsewhere(indent + 1)
             if self._constructs[-1] != item.target:
-                raise NotRepresentable("a jump leads out of an inner loop to the next turn of an outer one")
+                raise NotRepresentable("a jump leads out of an inner loop to the next iteration of an outer one")
             self._line(indent, "continue")
             return
         self._exits[item.target].append(dict(known))

@@ -67,7 +67,7 @@ class JaxFlowKernel(FlowKernel):
     @property
     def has_open_loops(self) -> bool:  # type: ignore[override]
         """Whether a loop is a `lax.while_loop`."""
-        return any(isinstance(one, Repeat) and _turns(one) is None for one in _all_items(self.flow.body))
+        return any(isinstance(one, Repeat) and _iterations(one) is None for one in _all_items(self.flow.body))
 
     def function(self) -> Callable[..., Any]:
         """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
@@ -319,16 +319,16 @@ class _Interpreter:
                 left |= now[name]
             return self._names["_not"](left)
 
-        def turn(values: Any) -> Any:
+        def iteration(values: Any) -> Any:
             found = self._block(item.body, {**state, **dict(zip(inside, values, strict=True))})
             return tuple(jax.numpy.asarray(found[name], self._dtype(name)) for name in inside)
 
         before = tuple(jax.numpy.asarray(state[name], self._dtype(name)) for name in inside)
-        turns = _turns(item)
-        if turns is None:
-            after = jax.lax.while_loop(goes_on, turn, before)
-        else:  # the turn after the last one leaves the loop
-            after = turn(jax.lax.fori_loop(0, turns, lambda _, values: turn(values), before))
+        iterations = _iterations(item)
+        if iterations is None:
+            after = jax.lax.while_loop(goes_on, iteration, before)
+        else:  # the iteration after the last one leaves the loop
+            after = iteration(jax.lax.fori_loop(0, iterations, lambda _, values: iteration(values), before))
         made = {**state, **dict(zip(inside, after, strict=True))}
         made.pop(ends, None)
         return made
@@ -341,12 +341,12 @@ def _all_items(block: Block) -> Iterator[Item]:
             yield from _all_items(inner)
 
 
-def _turns(item: Repeat) -> int | None:
-    """The number of turns of a loop; None if more than the test at its head ends it."""
+def _iterations(item: Repeat) -> int | None:
+    """The number of iterations of a loop; None if more than the test at its head ends it."""
     inside = {one.key for one in _all_items(item.body) if isinstance(one, (Repeat, Part))}
     jumps = [one for one in _all_items(item.body) if isinstance(one, Jump) and not one.again]
     ends = [one.target for one in jumps if one.target not in inside]
-    return item.turns if ends == [item.key] else None
+    return item.iterations if ends == [item.key] else None
 
 
 def _name_of(key: Hashable) -> str:

@@ -66,7 +66,7 @@ BACKENDS: Final = (*_COMPILERS, "python")
 _AnyKernel = TypeVar("_AnyKernel", bound=Kernel)
 _MOST_STEPS: Final = 3_000
 """How many steps a kernel has at most, so that compiling it does not take minutes."""
-_MOST_ROUNDS: Final = 4
+_MOST_PASSES: Final = 4
 _MOST_SHAPES: Final = 20
 _MOST_EXPLORED: Final = 500
 """At so many points of an array at most, Python looks for new sides of branches."""
@@ -257,7 +257,7 @@ class Jitted:
         done: set[int] = set()
         waiting: deque[int] = deque()
         machine = self._worthwhile(self._kernel)  # type: ignore[arg-type]
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MOST_PASSES):
             left = machine.compiler.loop(arrays, results, machine.traces)
             waiting = deque(place for place in left if place not in done)
             while waiting and not self._pays(machine, len(waiting)):

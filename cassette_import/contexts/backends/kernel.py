@@ -68,7 +68,7 @@ class Kernel:
 
     has_loops = False
     has_open_loops = False
-    """Whether a loop has a number of turns that is not known."""
+    """Whether a loop has a number of iterations that is not known."""
     takes_arrays = False
     has_arrays = False
 

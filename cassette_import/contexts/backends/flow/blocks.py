@@ -62,14 +62,14 @@ class Branch:
 
 
 class Repeat:
-    """A loop. It ends by a jump; `turns` is the number of turns if nothing but the test at its head ends it."""
+    """A loop. It ends by a jump; `iterations` is their number if nothing but the test at its head ends it."""
 
-    __slots__ = ("body", "key", "turns")
+    __slots__ = ("body", "iterations", "key")
 
-    def __init__(self, key: Hashable, body: Block, turns: int | None = None) -> None:
+    def __init__(self, key: Hashable, body: Block, iterations: int | None = None) -> None:
         self.key = key
         self.body = body
-        self.turns = turns
+        self.iterations = iterations
 
 
 class Part:
@@ -139,7 +139,7 @@ def _union(one: Item, other: Item) -> Item:
             sides[truth] = union(sides[truth], block) if truth in sides else block
         return Branch(one.node, sides)
     if isinstance(one, Repeat) and isinstance(other, Repeat):
-        return Repeat(one.key, union(one.body, other.body), one.turns)
+        return Repeat(one.key, union(one.body, other.body), one.iterations)
     if isinstance(one, Part) and isinstance(other, Part):
         return Part(one.key, union(one.body, other.body))
     return one

@@ -25,7 +25,7 @@ _FEW: Final = 4
 """Loops over so few numbers are unrolled, even if jumps leave them."""
 _MANY: Final = 16
 """Loops over so many numbers stay loops, if they compute with the arguments."""
-_MOST_TURNS_BEFORE: Final = 2
+_MOST_ITERATIONS_BEFORE: Final = 2
 _Values = tuple[Any, ...]
 
 
@@ -39,8 +39,8 @@ class SymbolicRange:
 class Loop:
     """A loop: it is unrolled, or one piece of code if a jump or test depends on the arguments.
 
-    A loop that is one piece of code has a head, where the values of the turn before arrive, and an end. Some turns may
-    come before it, as long as the variables have other types in these.
+    A loop that is one piece of code has a head, where the values of the iteration before arrive, and an end. Some
+    iterations may come before it, as long as the variables have other types in these.
     """
 
     def __init__(self, run: Recorder, iterable: Any) -> None:
@@ -55,15 +55,15 @@ class Loop:
         self._key: Any = None
         self._count = run.count
         self.site: Any = None
-        self._start = self._turn = run.block
+        self._start = self._iteration = run.block
         self._before = 0
-        """How many turns are still to come before the loop is code."""
+        """How many iterations are still to come before the loop is code."""
         self._is_part = False
         self._repeat: Repeat | None = None
         self._has_ended = False
         """Whether the run has come to the end of the loop, and has not left it before."""
         self._has_unbound = False
-        """Whether a variable is not bound before the first turn."""
+        """Whether a variable is not bound before the first iteration."""
         self._bodies: list[Block] = []
         self._values: _Values = ()
         self._left: _Values | None = None
@@ -73,33 +73,33 @@ class Loop:
     # ---- the beginning
 
     def enters(self, *values: Any) -> _Values:
-        """Begin; returns the variables of the first turn."""
+        """Begin; returns the variables of the first iteration."""
         run = self._run
         frame = sys._getframe(1)
         code = frame.f_code
         self.site = code.co_filename, code.co_firstlineno, code.co_name, frame.f_lasti
         self._key = run.place()
-        self._start = self._turn = run.block
+        self._start = self._iteration = run.block
         self._values = values
         run.loops.append(self)
-        turns = run.shared.loops.get(self.site)
-        if turns is None and type(self._iterable) is SymbolicRange:
+        iterations = run.shared.loops.get(self.site)
+        if iterations is None and type(self._iterable) is SymbolicRange:
             raise self._becomes_code(0)
-        if turns or (turns is None and self.site in run.shared.labels):
+        if iterations or (iterations is None and self.site in run.shared.labels):
             self._is_part = True
             part = Part((self._key, "end"), Block((*self._key, "part")))
             run.add(part)
-            run.block = self._turn = part.body
+            run.block = self._iteration = part.body
             run.opens((self._key, "end"))
-        self._before = turns or 0
-        return self._opens(values) if turns == 0 else values
+        self._before = iterations or 0
+        return self._opens(values) if iterations == 0 else values
 
     @property
     def _can_be_code(self) -> bool:
         return self._is_range or self._iterable is None
 
-    def _becomes_code(self, turns: int) -> Again:
-        self._run.shared.loops[self.site] = turns
+    def _becomes_code(self, iterations: int) -> Again:
+        self._run.shared.loops[self.site] = iterations
         return Again()
 
     def _opens(self, values: _Values) -> _Values:
@@ -108,36 +108,36 @@ class Loop:
         self._outer = run.block
         self._has_unbound = any(one is UNBOUND for one in values)
         head = run.arrive((self._key, "head"), self._with_index(values))
-        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")), self._turns_left())
+        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")), self._iterations_left())
         run.add(self._repeat)
         run.opens((self._key, "head"))
-        return self._begins_turn(head)
+        return self._begins_iteration(head)
 
-    def _turns_left(self) -> int | None:
-        """How many turns a loop over a known range has; None for other loops."""
+    def _iterations_left(self) -> int | None:
+        """How many iterations a loop over a known range has; None for other loops."""
         if type(self._iterable) is not range or type(self._index) is not int:
             return None
         return len(range(self._index, self._iterable.stop, self._iterable.step))
 
     def _with_index(self, values: _Values) -> _Values:
-        """The variables at the head. Those that have another type in the next turn must not be read there."""
+        """The variables at the head. Those that have another type in the next iteration must not be read there."""
         stale = self._run.shared.stale
         values = tuple(
-            Stale(self._needs_turn) if (self.site, place) in stale else one for place, one in enumerate(values)
+            Stale(self._needs_iteration) if (self.site, place) in stale else one for place, one in enumerate(values)
         )
         return (*values, self._index) if self._is_range else values
 
-    def _needs_turn(self) -> BaseException:
-        """A variable is read that has another type in the next turn: let one more turn come before the loop."""
-        turns = self._run.shared.loops[self.site]
-        if turns >= _MOST_TURNS_BEFORE:
-            return self._run.refuse("a variable of a loop has another type in each turn")
+    def _needs_iteration(self) -> BaseException:
+        """A variable is read that has another type in the next iteration: let one more come before the loop."""
+        iterations = self._run.shared.loops[self.site]
+        if iterations >= _MOST_ITERATIONS_BEFORE:
+            return self._run.refuse("a variable of a loop has another type in each iteration")
         self._run.shared.stale = {one for one in self._run.shared.stale if one[0] != self.site}
-        return self._becomes_code(turns + 1)
+        return self._becomes_code(iterations + 1)
 
-    def _begins_turn(self, head: _Values) -> _Values:
+    def _begins_iteration(self, head: _Values) -> _Values:
         run = self._run
-        run.block = self._turn = Block((*self._key, "body"))
+        run.block = self._iteration = Block((*self._key, "body"))
         self._bodies.append(run.block)
         if self._is_range:
             *rest, self._index = head
@@ -145,7 +145,7 @@ class Loop:
         self._values = head
         return head
 
-    # ---- turns
+    # ---- iterations
 
     def more(self) -> bool:
         """Whether the run is in the loop."""
@@ -167,7 +167,7 @@ class Loop:
         run.add(Branch(test.node, {truth: side}))
         run.block = side
         if self._repeat is None:
-            self._turn = side
+            self._iteration = side
         if not truth:
             self._leaves(values)
         return truth
@@ -190,20 +190,20 @@ class Loop:
             yield self._index if self._table is None else run.item(self._table, self._index)
 
     def turn(self, *values: Any) -> None:
-        """Begin a turn of a `for` loop."""
+        """Begin an iteration of a `for` loop."""
 
     def again(self, *values: Any) -> _Values:
-        """End a turn; returns the variables of the next one."""
+        """End an iteration; returns the variables of the next one."""
         run = self._run
         if self._continued is not None:
             values, self._continued = self._continued, None
             run.active = True
             if self._repeat is not None:
-                return self._begins_turn(values)
+                return self._begins_iteration(values)
         if not run.active:
             return values
         if self._repeat is not None:
-            return self._begins_turn(self._arrives(values))
+            return self._begins_iteration(self._arrives(values))
         if self._stays():
             run.shared.staying.add(self.site)
             raise self._becomes_code(0)
@@ -227,7 +227,7 @@ class Loop:
             self._index = self._index + self._iterable.step
 
     def _arrives(self, values: _Values) -> _Values:
-        """Come to the head for the next turn."""
+        """Come to the head for the next iteration."""
         run = self._run
         self._advances()
         for place, (one, other) in enumerate(zip(self._values, values, strict=True)):
@@ -248,7 +248,7 @@ class Loop:
     # ---- jumps
 
     def _is_uniform(self) -> bool:
-        return self._run.block is self._turn
+        return self._run.block is self._iteration
 
     def breaks(self, *values: Any) -> bool:
         """Whether to leave the loop now; otherwise, the jump is recorded."""
@@ -258,9 +258,9 @@ class Loop:
         return False
 
     def is_returned_from(self) -> None:
-        """A `return` leaves the loop where the arguments decide: it becomes code, unless it has few rounds."""
-        has_few_rounds = type(self._iterable) is range and len(self._iterable) <= _FEW
-        if self._repeat is None and not self._is_part and self._can_be_code and not has_few_rounds:
+        """A `return` leaves the loop where the arguments decide: it becomes code, unless it has few iterations."""
+        has_few_iterations = type(self._iterable) is range and len(self._iterable) <= _FEW
+        if self._repeat is None and not self._is_part and self._can_be_code and not has_few_iterations:
             raise self._becomes_code(0)
 
     def _leaves(self, values: _Values) -> None:
@@ -275,7 +275,7 @@ class Loop:
         run.jumps((self._key, "end" if self._repeat is None else "loop"))
 
     def continues(self, *values: Any) -> bool:
-        """Whether to go on with the next turn now; otherwise, the jump is recorded."""
+        """Whether to go on with the next iteration now; otherwise, the jump is recorded."""
         run = self._run
         if self._repeat is None:
             if self._is_uniform():
@@ -338,16 +338,18 @@ class Loop:
         return self._left[: len(values)]
 
     def _body(self) -> Block:
-        """What the turns have done together."""
+        """What the iterations have done together."""
         body = self._bodies[0]
         try:
             for other in self._bodies[1:]:
                 body = union(body, other)
         except Conflict as error:
-            turns = self._run.shared.loops[self.site]
-            if self._has_unbound and turns < _MOST_TURNS_BEFORE:  # the first turn differs: it comes before the loop
-                raise self._becomes_code(turns + 1) from None
-            raise self._run.refuse(f"two turns of a loop differ: {error}") from None
+            iterations = self._run.shared.loops[self.site]
+            if (
+                self._has_unbound and iterations < _MOST_ITERATIONS_BEFORE
+            ):  # the first iteration differs: it comes before the loop
+                raise self._becomes_code(iterations + 1) from None
+            raise self._run.refuse(f"two iterations of a loop differ: {error}") from None
         return body
 
 

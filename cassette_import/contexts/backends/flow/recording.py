@@ -38,7 +38,7 @@ class Flow:
     f, args:
         The function, and its arguments, of which the unknown ones are marked.
     keeps_loops:
-        Whether long loops with a known number of turns may be code.
+        Whether long loops with a known number of iterations may be code.
     arrays:
         Whether arrays of NumPy may be unknown.
 

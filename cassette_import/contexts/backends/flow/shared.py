@@ -52,9 +52,9 @@ class Shared:
     labels:
         The places of joins that some jump leads to.
     loops:
-        The loops that are one piece of code, by their place in the program, with the number of turns before them.
+        The loops that are one piece of code, by their place in the program, with the number of iterations before them.
     staying:
-        Those of them that need not be: the number of their turns is known, and large.
+        Those of them that need not be: the number of their iterations is known, and large.
     unrolled:
         The loops that were code without need, and do what code cannot.
     kinds:
@@ -75,7 +75,7 @@ class Shared:
         self.labels: set[Hashable] = set()
         self.loops: dict[Hashable, int] = {}
         self.stale: set[tuple[Hashable, int]] = set()
-        """The variables that have another type in the next turn of a loop, by its place in the program and theirs."""
+        """The variables with another type in the next iteration of a loop, by its place in the program and theirs."""
         self.fixed: dict[Hashable, Any] = {}
         """What is no number at a join, by its place: all ways to it have the same there."""
         self.tables: dict[str, Constant] = {}
