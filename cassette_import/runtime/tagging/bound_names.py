@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Callable
 from numbers import Number
-from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType, MemberDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -22,6 +22,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.leaf_call import note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.parcels import arrived
@@ -196,7 +197,45 @@ def _note_tests(value: Any, tests: tuple[Any, ...]) -> None:
     activation, store = ACTIVE.get(), active_store()
     if store is not None and any(tag is not None and (tag.matched or tag.compared) for tag in activation.tags):
         for way, kind, constant in tests:
+            _refuse_computed_parts(activation, store, value, way)
             note_pattern(activation, part_of_subject(store, value, None, way), kind, constant)
+
+
+@hidden
+def _refuse_computed_parts(activation: Any, store: Store, subject: Any, way: Any) -> None:
+    """A part that is tested, and that a special method or code in C computes from values with metadata, is a loss."""
+    given = subject
+    for kind, *details in way:
+        part = _STEPS[kind](store, given, None, *details)
+        if part is None and _is_computed(given, kind, details[0] if details else None):
+            own = given._tagged_metas if type(given) is Tagged else {}
+            for tag in activation.tags:
+                if tag is None or not (tag.matched or tag.compared):
+                    continue
+                if tag in own or holds_metadata((given,), tag):
+                    lose_number([tag], "a computed part that a pattern tests")
+        given = part
+
+
+_IS_SEQUENCE, _IS_MAPPING = 1 << 5, 1 << 6
+"""The flags of types whose objects patterns take for sequences and mappings."""
+
+
+@hidden
+def _is_computed(given: Any, kind: str, place: Any) -> bool:
+    """Whether a part that is stored nowhere would be computed."""
+    owner = plain(given)
+    if kind in ("index", "key"):
+        return bool(flags_of(type(owner)) & (_IS_SEQUENCE if kind == "index" else _IS_MAPPING))
+    if kind == "positional":
+        names = getattr(type(owner), "__match_args__", ())
+        place = names[place] if place < len(names) else None
+    classes = [vars(one) for one in type(owner).__mro__]
+    found = next((one[place] for one in classes if place in one), None)
+    if found is None:
+        return any("__getattr__" in one for one in classes)
+    is_slot = isinstance(found, MemberDescriptorType) and type(given) is not Tagged
+    return hasattr(type(found), "__get__") and not is_slot
 
 
 @hidden

@@ -6,6 +6,7 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative
+from cassette_import.contexts.graph import graph
 
 
 class Doubled:
@@ -93,3 +94,62 @@ def test_a_captured_number_that_code_in_c_computes_is_a_loss():
 
     with pytest.raises(NotOverdubbable, match="an attribute that a pattern captures"):
         derivative(program, 1.5)
+
+
+def asked_by_name(x):
+    match Doubled(x):
+        case Doubled(value=3.0):
+            return x
+
+
+def asked_by_position(x):
+    match [Doubled(x)]:
+        case [Doubled(3.0)]:
+            return x
+
+
+def asked_by_getattr(x):
+    match Named(x):
+        case Named(abc=4.5):
+            return x
+
+
+def asked_by_key(x):
+    match Read(x):
+        case {"a": 6.0}:
+            return x
+
+
+def asked_in_c(x):
+    match complex(x):
+        case complex(real=1.5):
+            return x
+
+
+@pytest.mark.parametrize(
+    "program",
+    [asked_by_name, asked_by_position, asked_by_getattr, asked_by_key, asked_in_c],
+    ids=lambda f: f.__name__,
+)
+def test_a_computed_part_that_a_pattern_tests_is_no_unnoticed_decision(program):
+    with pytest.raises(NotOverdubbable, match="a computed part that a pattern tests"):
+        graph(program, 1.5)
+
+
+class Slots:
+    __slots__ = ("size", "value")
+    kind = "slots"
+
+    def __init__(self, value):
+        self.value, self.size = value, 2
+
+
+def test_stored_parts_and_constants_of_the_class_are_tested_as_before():
+    def program(x):
+        match Slots(x):
+            case Doubled(value=3.0):
+                return x
+            case Slots(kind="slots", size=2, value=found):
+                return found * 2
+
+    assert graph(program, 1.5).run(2.5) == 5.0
