@@ -345,10 +345,8 @@ class Loop:
                 body = union(body, other)
         except Conflict as error:
             iterations = self._run.shared.loops[self.site]
-            if (
-                self._has_unbound and iterations < _MOST_ITERATIONS_BEFORE
-            ):  # the first iteration differs: it comes before the loop
-                raise self._becomes_code(iterations + 1) from None
+            if self._has_unbound and iterations < _MOST_ITERATIONS_BEFORE:
+                raise self._becomes_code(iterations + 1) from None  # the first one differs, and comes before the loop
             raise self._run.refuse(f"two iterations of a loop differ: {error}") from None
         return body
 
