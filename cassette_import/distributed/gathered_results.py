@@ -52,10 +52,14 @@ class GatheredResults:
         Raises
         ------
         ValueError
-            If no process has anything to write.
+            If no process has anything to write, or their files have another format.
         """
         target = Path(path)
         written: list[str] = []
+        if any(target.suffix not in one["files"] for one in self._by_process.values()):
+            raise ValueError(
+                f"{target}: the processes left no such files; give suffix={target.suffix!r} when they start"
+            )
         found = {name: one["files"][target.suffix] for name, one in self._by_process.items()}
         contents = {name: content for name, content in found.items() if not isinstance(content, str)}
         if found and not contents:

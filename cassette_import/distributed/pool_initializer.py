@@ -50,7 +50,7 @@ class PoolInitializer:
     TypeError
         If `context` is a context, and not a description of one, or, with `each_task`, a text.
     ValueError
-        If there is a suffix with `each_task`.
+        If there is a suffix with `each_task`, or the context has no files with it.
 
     Example
     -------
@@ -76,7 +76,7 @@ class PoolInitializer:
         self._each_task = each_task
         self._first_task = tasks_so_far()
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
-        self._context = checked(context)
+        self._context = checked(context, suffix)
         self._folder = os.path.abspath(folder)
         self._suffixes = () if suffix is None else (suffix,)
         self._prefix = f"{uuid.uuid4().hex[:8]}-"  # the folder may have results of earlier runs

@@ -54,6 +54,8 @@ class CassettePlugin(WorkerPlugin):  # type: ignore[misc]
         If dask.distributed is not installed.
     TypeError
         If `context` is a context, and not a description of one.
+    ValueError
+        If the context has no files with the suffix.
 
     Example
     -------
@@ -76,7 +78,7 @@ class CassettePlugin(WorkerPlugin):  # type: ignore[misc]
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         if folder is not None and isinstance(context, str):
             raise TypeError(f"with a folder, give what makes the context of a file, such as Record, not {context!r}")
-        self._context = checked(context)
+        self._context = checked(context, suffix)
         self._suffix = suffix
         self._folder = None if folder is None else os.path.abspath(folder)
         self.name = f"cassette_import-{uuid.uuid4().hex[:8]}"

@@ -1,10 +1,14 @@
 """`PoolInitializer`: a context is active in the processes of a pool, however they are started."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+
+from cassette_import.distributed import PoolInitializer
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has one way to start processes")
 
@@ -106,3 +110,16 @@ def test_faults_are_injected_in_all_processes(run):
 def test_pools_do_without_dask():
     command = "import sys, cassette_import.distributed; sys.exit('distributed' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], cwd=os.getcwd()).returncode == 0
+
+
+def test_a_format_that_the_context_does_not_write_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"\.json: unknown format; known are \.dot"):
+        PoolInitializer((), "callgraph", tmp_path, suffix=".json")
+
+
+def test_a_format_that_no_process_has_written_is_an_error(tmp_path):
+    initializer = PoolInitializer((), "callgraph", tmp_path)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer) as pool:
+        assert pool.submit(abs, -1).result() == 1
+    with pytest.raises(ValueError, match=r"run\.dot: the processes left no such files; give suffix='\.dot'"):
+        initializer.write(tmp_path / "run.dot")
