@@ -122,8 +122,8 @@ class Array(Proxy):
         self.value = value
         self.dependences = dependences
 
-    def __repr__(self) -> str:
-        return f"<an array of shape {self.value.shape} that may depend on the inputs>"
+    def _shown(self) -> Any:
+        return self.value if self.is_constant() else super()._shown()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         if self.is_constant():
@@ -276,6 +276,9 @@ class Array(Proxy):
     def __reduce_ex__(self, _: Any) -> Any:
         self.__array__()
         return self.value.__reduce_ex__(2)
+
+
+Array.__name__ = "array that may depend on the inputs"  # errors of C code show it
 
 
 def _python(one: Any) -> Any:

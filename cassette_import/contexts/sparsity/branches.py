@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +31,14 @@ _UNSHARED: Final = 2
 
 def truth_of(test: Any) -> Any:
     """The truth of a value; a number of which the value is a truth value if it depends on the inputs."""
+    if type(test) is bool:
+        return test
+    written = getattr(type(test), "__bool__", None)
+    if type(written) is FunctionType and type(test) not in (Number, Array):
+        found = written(test)
+        if type(found) is not Number:
+            return bool(test) if type(found) is not bool else found
+        test = found
     if type(test) is Array and test.value.size == 1:
         test = test[(0,) * test.value.ndim]
     if type(test) is Number:

@@ -6,10 +6,12 @@ Knows rules, numbers and arrays; must not know how code is converted.
 from __future__ import annotations
 
 import functools
+import json
 import math
 import operator
 import os
 import statistics
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -19,7 +21,8 @@ import numpy as np
 from cassette_import.contexts.sparsity.array_calls import call_function, call_ufunc
 from cassette_import.contexts.sparsity.arrays import Array, as_array, plain, plain_deep
 from cassette_import.contexts.sparsity.branches import truth_of
-from cassette_import.contexts.sparsity.errors import name_of
+from cassette_import.contexts.sparsity.errors import SparsityError, name_of
+from cassette_import.contexts.sparsity.losses import is_of_program, names_number
 from cassette_import.contexts.sparsity.number import apply, dependence_of, number, value_of
 from cassette_import.contexts.sparsity.rules import FOLDS, KINDS, curved, linear, step
 from cassette_import.contexts.sparsity.run import Run, joined
@@ -64,6 +67,7 @@ class Calls(Stores):
     def __init__(self, run: Run, roots: frozenset[str]) -> None:
         super().__init__(run)
         self.roots = roots
+        self.streams = sys.stdout, sys.stderr
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Make a call of the program."""
@@ -105,8 +109,7 @@ class Calls(Stores):
                 one.astype(f) if type(one) is Array else apply(self.run, f, linear if f(0.5) else step, arguments[:1])
             )
         if isinstance(f, type):
-            self.run.leaf = name_of(f)
-            return f(*arguments, **keywords)
+            return self._leaf(f, arguments, keywords)
         return call_function(self.run, f, arguments, keywords)
 
     def _leaf(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -125,9 +128,35 @@ class Calls(Stores):
         before, self.run.leaf = self.run.leaf, name_of(f)
         try:
             found = f(*arguments, **keywords)
+        except SparsityError:
+            raise
+        except Exception as error:
+            if self._loses(f, arguments, keywords, error):
+                raise self._lost(f, error) from error
+            raise
         finally:
             self.run.leaf = before
         return self._adopted(f, found, arguments)
+
+    def _lost(self, f: Any, error: Exception) -> SparsityError:
+        raised = f"it raised {type(error).__name__}: {error}"
+        what = f"{name_of(f)} gets a number that depends on the inputs, and there is no rule for it"
+        return self.run.failure or self.run.refuse(f"{what} ({raised})")
+
+    def _loses(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], error: Exception) -> bool:
+        """Whether a function has raised an exception because it was given numbers with dependences."""
+        if self.run.failure is not None or names_number(error):
+            return True
+        if not (contains_number(arguments) or contains_number(keywords)) or is_of_program(error, self.roots):
+            return False
+        given, named = plain_deep(arguments), plain_deep_of(keywords)
+        if contains_number(given) or contains_number(named) or not self._may_run_on_one_side(f):
+            return True
+        try:
+            f(*given, **named)
+        except Exception as other:
+            return type(other) is not type(error)
+        return True
 
     def _may_run_on_one_side(self, f: Any) -> bool:
         """Whether a function has no effects."""
@@ -178,8 +207,7 @@ def product_of_matrices(run: Run, matrix: Any, given: Any) -> Any:
 
 def _scalar(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     if any(type(one) is Array and one.size != 1 for one in arguments) or keywords:
-        context.run.leaf = name_of(f)
-        return f(*arguments, **keywords)
+        return context._leaf(f, arguments, keywords)
     return apply(context.run, f, KINDS[f], [_as_number(one) for one in arguments])
 
 
@@ -189,6 +217,16 @@ def _as_number(value: Any) -> Any:
 
 def _native(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     return f(*arguments, **keywords)
+
+
+def _printed(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    file = keywords.get("file")
+    shown = (sys.stdout if file is None else file) in context.streams  # otherwise the program may read the text
+    return context._leaf(f, plain_deep(arguments) if shown else arguments, keywords)
+
+
+def _refused(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    raise context.run.refuse(f"{name_of(f)} gets a number that depends on the inputs, and there is no rule for it")
 
 
 def _items(value: Any) -> list[Any]:
@@ -247,8 +285,7 @@ def _truths(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
 def _convert(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     given = [_as_number(one) for one in arguments]
     if not all(isinstance(one, (int, float, complex, np.generic)) for one in given):
-        context.run.leaf = name_of(f)
-        return f(*arguments, **keywords)
+        return context._leaf(f, arguments, keywords)
     return apply(context.run, f, step if f in (int, bool) else linear, given)
 
 
@@ -288,6 +325,7 @@ _RULES: Final[dict[Any, _Rule]] = {
     **dict.fromkeys([any, all], _truths),
     **dict.fromkeys([float, int, bool, complex], _convert),
     sorted: _sorted, sum: _total, type: _type_of, map: _map, functools.reduce: _reduced, setattr: _set,
+    print: _printed, json.dump: _refused, json.dumps: _refused,  # they may call another function for what is no float
     isinstance: _native, len: _native, range: _native, enumerate: _native, zip: _native,
     repr: _native, str: _native, abs: _native, round: _native, pow: _native, divmod: _native, id: _native,
     math.modf: lambda context, f, arguments, keywords: (

@@ -5,6 +5,7 @@ Knows all parts of `sparsity`; must not know how patterns are made.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from cassette_import.contexts.sparsity.arrays import Array, as_array
 from cassette_import.contexts.sparsity.branches import Frame, Loop, choice_of, truth_of
 from cassette_import.contexts.sparsity.calls import Calls, product_of_matrices
 from cassette_import.contexts.sparsity.errors import is_guarded
+from cassette_import.contexts.sparsity.losses import loss_in
 from cassette_import.contexts.sparsity.merging import merged
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number, value_of
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
@@ -77,7 +79,11 @@ class SparsityContext(Context, Calls, events=Events.NONE):
     def item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
         if not contains_number(key):
-            return holder[key]
+            try:
+                return holder[key]
+            except TypeError as error:
+                self._raise_loss(error)  # a method `__index__` may return a number
+                raise
         if issubclass(type(holder), np.ndarray):
             return as_array(self.run, holder)[key]
         if type(holder) in (list, tuple) and type(key) is Number and not self.run.local:
@@ -98,10 +104,14 @@ class SparsityContext(Context, Calls, events=Events.NONE):
 
     def caught(self) -> None:
         """Begin a handler."""
-        if self.run.failure is not None:
-            raise self.run.failure
+        self._raise_loss(sys.exception())
         if self.run.is_split:
             raise self.run.refuse_branch("an exception is caught on one side of a branch that depends on the inputs")
+
+    def _raise_loss(self, error: BaseException | None) -> None:
+        loss = loss_in(self.run, error)
+        if loss is not None:
+            raise loss
 
     def here(self) -> Executions:
         """The active executions, before a `with` statement."""
@@ -109,8 +119,7 @@ class SparsityContext(Context, Calls, events=Events.NONE):
 
     def still(self, before: Executions) -> None:
         """End a `with` statement, which may have caught an exception."""
-        if self.run.failure is not None:
-            raise self.run.failure
+        self._raise_loss(None)
         if self.run.active is not before:
             raise self.run.refuse_branch("a with statement has caught an exception of one side of a branch")
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import dis
 import functools
 import linecache
+import os
 import sys
+import sysconfig
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -26,14 +28,30 @@ class SparsityError(CassetteError):
 
 
 def place() -> str:
-    """The line of the program that runs now, with its source."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+    """The line of the program that runs now, with its source: outside of the standard library, if there is one."""
+    inner: FrameType | None = sys._getframe(1)
+    while inner is not None and inner.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        inner = inner.f_back
+    frame = inner
+    while frame is not None and _is_of_library(frame.f_code.co_filename):
         frame = frame.f_back
+    if frame is None or frame.f_code.co_filename == _OUTERMOST:  # the library is the program
+        frame = inner
     if frame is None:
         return "an unknown place"
     source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}: {source}"
+
+
+@functools.lru_cache(1000)
+def _is_of_library(filename: str) -> bool:
+    """Whether a file is one of this package, but for the outermost one, or of the standard library."""
+    if filename.startswith(PACKAGE_FOLDER):
+        return filename != _OUTERMOST
+    return filename.startswith((_LIBRARY, "<frozen ")) and "site-packages" not in filename
+
+
+_LIBRARY: Final = os.path.join(sysconfig.get_path("stdlib"), "")
 
 
 def name_of(f: Any) -> str:

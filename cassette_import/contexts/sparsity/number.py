@@ -82,10 +82,27 @@ def _binary(f: Any, reflected: bool) -> Any:
 
     def method(self: Number, other: Any) -> Any:
         if not _is_number(other):
-            return NotImplemented
+            return _declined(self, f, (other, self) if reflected else (self, other), other)
         return apply(self.run, f, kind, (other, self) if reflected else (self, other))
 
     return method
+
+
+def _declined(self: Number, f: Any, operands: Sequence[Any], other: Any) -> Any:
+    """`NotImplemented`, unless the other operand computes with plain numbers in C, such as a difference of times."""
+    if f not in _COMPARISONS and not type(other).__flags__ & _MADE_BY_CLASS_STATEMENT:
+        try:
+            f(*map(value_of, operands))
+        except Exception:
+            return NotImplemented
+        kind = type(other).__name__
+        raise self.run.refuse(f"{name_of(f)} of a {kind} and a number that depends on the inputs has no rule")
+    return NotImplemented
+
+
+_MADE_BY_CLASS_STATEMENT: Final = 1 << 9
+"""The flag of types that are made when the program runs."""
+_COMPARISONS: Final = frozenset([operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
 
 
 def _unary(f: Any) -> Any:
@@ -103,7 +120,19 @@ class Proxy:
     __class__ = property(lambda self: type(self.value))
 
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        return format(self._shown(), spec)
+
+    def __repr__(self) -> str:
+        return repr(self._shown())
+
+    def __str__(self) -> str:
+        return str(self._shown())
+
+    def _shown(self) -> Any:
+        """The value, if it may be converted to text."""
+        what = f"{self.run.leaf} makes text" if self.run.leaf else "text is made"
+        advice = "compute with the number itself; print(x) alone shows its value"
+        raise self.run.refuse(f"{what} of a value that depends on the inputs, and text has no pattern", advice)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *arguments: Any, **keywords: Any) -> Any:
         return DISPATCH["ufunc"](self.run, ufunc, method, arguments, keywords)
@@ -122,9 +151,6 @@ class Number(Proxy):
         self.run = run
         self.value = value
         self.dependence = dependence
-
-    def __repr__(self) -> str:
-        return "<a number that depends on the inputs>"
 
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
@@ -204,6 +230,8 @@ class Number(Proxy):
             return NotImplemented
         return apply(self.run, operator.pow, KINDS[operator.pow], (self, other))
 
+
+Number.__name__ = "number that depends on the inputs"  # errors of C code show it
 
 for _name in "floor", "ceil", "trunc":
     setattr(Number, f"__{_name}__", functools.partialmethod(Number._step, getattr(__import__("math"), _name)))

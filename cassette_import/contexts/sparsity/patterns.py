@@ -15,6 +15,7 @@ from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of
 from cassette_import.contexts.sparsity.context import SparsityContext
 from cassette_import.contexts.sparsity.errors import SparsityError
+from cassette_import.contexts.sparsity.losses import loss_in
 from cassette_import.contexts.sparsity.number import Number, dependence_of
 from cassette_import.contexts.sparsity.run import Run
 from cassette_import.interpreter.callables import python_function
@@ -154,8 +155,9 @@ def _dependences(f: Any, x: Any, local: bool, second: bool) -> tuple[Run, list[i
         result = overdub(context, f, given)
         outputs = [dependence_of(one) if type(one) is Number else 0 for one in _numbers(result)]
     except Exception as error:
-        if run.failure is not None:
-            raise run.failure from (None if error is run.failure else error)
+        loss = loss_in(run, error)
+        if loss is not None:
+            raise loss from (None if error is loss else error)
         if not run.active.live:
             raise SparsityError(
                 "the side of a branch that these inputs do not take raised an exception: "
