@@ -22,8 +22,8 @@ from cassette_import.contexts.graph.expressions import (
     text,
     text_made,
 )
-from cassette_import.contexts.graph.known_functions import keeps_types
 from cassette_import.contexts.graph.loops import FEWEST, Loop, LoopFinder
+from cassette_import.contexts.graph.never_raising import never_raises
 from cassette_import.contexts.graph.nodes import (
     Built,
     Constant,
@@ -44,7 +44,6 @@ __all__ = ["DEEPEST", "aligned", "program"]
 DEEPEST: Final = 60
 """How deeply blocks may be nested; Python's parser has a limit of 100."""
 _LONGEST: Final = 100
-_MAY_RAISE: Final = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
 
 
 def aligned(one: Trace, other: Trace) -> bool:
@@ -64,7 +63,10 @@ def aligned(one: Trace, other: Trace) -> bool:
 
 
 class _Path:
-    """A trace without common subexpressions, and how often each result is used."""
+    """A trace without common subexpressions, how often each result is used, and which steps it needs.
+
+    A step whose result nothing uses is needed if it may raise.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -74,13 +76,14 @@ class _Path:
             if isinstance(step, Node):
                 key = key_of(step, self.number)
                 self.number[step.number] = seen.setdefault(key, step.number)
-        self.uses: Counter[int] = Counter()
-        for step in trace.steps:
+        self.uses: Counter[int] = Counter(map(self.of, nodes_in(trace.result)))
+        self.needed: set[int] = set()
+        for step in reversed(trace.steps):
             if isinstance(step, Guard):
                 self.uses[self.of(step.node)] += 2  # a guard is an expression of its own
-            elif self.of(step) == step.number:
+            elif self.of(step) == step.number and (self.uses[step.number] or not never_raises(step)):
+                self.needed.add(step.number)
                 self.uses.update(map(self.of, step.sources))
-        self.uses.update(map(self.of, nodes_in(trace.result)))
         self.nodes = {node.number: node for node in (*trace.inputs, *trace.steps) if isinstance(node, Node)}
 
     def first(self, node: Node) -> Node:
@@ -183,12 +186,12 @@ class _Writer:
                 before, paths = paths, self._branch(paths, number, step, indent, known)
                 if len(paths) < len(before):
                     loops = self._loops(paths, number + 1, known)
-            elif step.number not in known and paths[0].of(step) == step.number:
+            elif step.number not in known and _is_needed(paths, step):
                 if step.site is not None and step.site.function != shown:
                     shown = step.site.function
                     self._line(indent, f"# {step.site.module}.{shown}")
                 self._statement(paths, step, indent, known)
-            elif paths[0].of(step) in known:  # else it is in a loop, and nothing uses it afterwards
+            elif paths[0].of(step) in known:  # else it is in a loop, or nowhere, and nothing uses it afterwards
                 known[step.number] = known[paths[0].of(step)]
         check_result(paths[0].trace.result)
         self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")
@@ -202,7 +205,7 @@ class _Writer:
         numbers = [
             number
             for number in range(start, end)
-            if isinstance(step := steps[number], Guard) or (step.number not in known and path.of(step) == step.number)
+            if isinstance(step := steps[number], Guard) or (step.number not in known and _is_needed(paths, step))
         ]
         if len(numbers) < FEWEST:
             return {}
@@ -292,15 +295,16 @@ class _Writer:
 
     def _statement(self, paths: Sequence[_Path], node: Node, indent: int, known: dict[int, str]) -> None:
         text = self._call(node, known)
-        uses = max(path.uses[path.of(node)] for path in paths)
+        each = [path.uses[path.of(node)] for path in paths]
+        uses = max(each)
         name = assigned_name(node.site)
+        can_move = all(each) or never_raises(node)  # into the paths that use the result
         if not uses:
-            if not (node.fixed and keeps_types(node.function) and node.function not in _MAY_RAISE):
-                self._line(indent, text)
+            self._line(indent, text)
             known[node.number] = text
-        elif uses == 1 and len(text) < _LONGEST and (name is None or node.function in _COMPARISONS):
+        elif uses == 1 and can_move and len(text) < _LONGEST and (name is None or node.function in _COMPARISONS):
             known[node.number] = text
-        elif node.function in _COMPARISONS and uses == 2 and len(text) < _LONGEST and name is None:
+        elif node.function in _COMPARISONS and uses == 2 and can_move and len(text) < _LONGEST and name is None:
             known[node.number] = text  # of a guard
         else:
             made = self._names.new(name or "x")
@@ -347,6 +351,11 @@ def _guard(path: _Path, number: int) -> Guard:
     step: Step = path.trace.steps[number]
     assert isinstance(step, Guard)
     return step
+
+
+def _is_needed(paths: Sequence[_Path], node: Node) -> bool:
+    """Whether a path needs a step, and no earlier one computes the same."""
+    return any(node.number in path.needed for path in paths)
 
 
 def _is_common(paths: Sequence[_Path], number: int) -> bool:
