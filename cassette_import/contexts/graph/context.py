@@ -50,6 +50,7 @@ _SEQUENCES: Final = (list, tuple)
 _IN_C: Final = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _FIXED_LENGTH: Final = frozenset({"divmod", "modf", "frexp", "as_integer_ratio", "partition", "rpartition", "polar"})
 _INSTALL: Final = "Install its package, so that its operations are seen, or call it outside of the function"
+_CALL_FUNCTION: Final = "Call a function in its place, or sort by a number instead of functools.cmp_to_key"
 _NOT_COMPILED: Final = (
     "numba has compiled it: set the environment variable NUMBA_DISABLE_JIT=1 before its package is imported"
 )
@@ -211,6 +212,10 @@ class TraceContext(LosesNothing, tagging=True):
         """The metadata of what a leaf without an overload has computed: a new node."""
         if type(value) in (MethodType, *_IN_C) and f is getattr:
             return NO_METADATA
+        if type(f).__hash__ is None:  # an object that is called, and no function that a table could list
+            raise self.refuse(
+                refusal(f"an object of the type {type(f).__qualname__} is called with unknown values", _CALL_FUNCTION)
+            )
         for one in (*arguments, *keywords.values()):
             if metas_of(one) is None and type(plain(one)) in (list, tuple, dict) and f in _SIZES:
                 return NO_METADATA

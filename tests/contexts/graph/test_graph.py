@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import io
 import itertools
 import json
@@ -447,3 +448,11 @@ def test_a_number_of_numpy_is_not_changed_in_place():
     found = graph(total, numbers)
     assert found.run(numbers + 1.0) == total(numbers + 1.0)
     assert [type(one) for one in found.run(numbers)] == [np.float64, np.float64]
+
+
+def test_a_called_object_that_has_no_hash_is_refused():
+    def ordered(x, y):
+        return sorted([x, y, 1.5], key=functools.cmp_to_key(lambda one, other: (one > other) - (one < other)))
+
+    with pytest.raises(NotRepresentable, match="type KeyWrapper is called with unknown values"):
+        graph(ordered, 1.0, 2.0)

@@ -132,7 +132,7 @@ def loop(x, y):
 def test_an_unused_operation_of_a_loop_raises_as_in_python(way):
     found = made(way, loop, (1.0, 2.0))
     assert found(1.0, 2.0) == 40.0
-    assert outcome(found, (1.0, 0.0)) == (ValueError, "math domain error")
+    assert outcome(found, (1.0, 0.0)) == outcome(loop, (1.0, 0.0))
 
 
 def test_an_unused_operation_that_never_raises_is_left_out():
