@@ -278,7 +278,7 @@ class Array(Proxy):
         return self.value.__reduce_ex__(2)
 
 
-Array.__name__ = "array that may depend on the inputs"  # errors of C code show it
+Array.__name__ = Array.__qualname__ = "array that may depend on the inputs"  # errors of C code show it
 
 
 def _python(one: Any) -> Any:

@@ -231,7 +231,7 @@ class Number(Proxy):
         return apply(self.run, operator.pow, KINDS[operator.pow], (self, other))
 
 
-Number.__name__ = "number that depends on the inputs"  # errors of C code show it
+Number.__name__ = Number.__qualname__ = "number that depends on the inputs"  # errors of C code show it
 
 for _name in "floor", "ceil", "trunc":
     setattr(Number, f"__{_name}__", functools.partialmethod(Number._step, getattr(__import__("math"), _name)))
