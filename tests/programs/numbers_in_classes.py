@@ -4,6 +4,7 @@ That code calls methods of the program with a number. Each program is differenti
 enclosure are right, or an error: never silently wrong.
 """
 
+import collections
 import copy
 import dataclasses
 import enum
@@ -204,6 +205,56 @@ def prepare_plain(x):
         pass
 
     return K.a * 2
+
+
+@program
+def prepare_missing(x):
+    class Names(dict):
+        def __missing__(self, name):
+            if name == "a":
+                return x * x
+            raise KeyError(name)
+
+    class M(type):
+        @classmethod
+        def __prepare__(m, name, bases):
+            return Names()
+
+    class K(metaclass=M):
+        b = a * x + a  # noqa: F821
+
+    return K.b
+
+
+@program
+def prepare_getitem(x):
+    class Names(dict):
+        def __getitem__(self, name):
+            return x * x if name == "a" else dict.__getitem__(self, name)
+
+    class M(type):
+        @classmethod
+        def __prepare__(m, name, bases):
+            return Names()
+
+    class K(metaclass=M):
+        b = a * x  # noqa: F821
+        c = b + a  # noqa: F821
+
+    return K.c
+
+
+@program
+def prepare_default_of_dict(x):
+    class M(type):
+        @classmethod
+        def __prepare__(m, name, bases):
+            return collections.defaultdict(lambda: x * x, __name__="m")
+
+    class K(metaclass=M):
+        b = a * 3 + a  # noqa: F821
+
+    return K.b
 
 
 @program

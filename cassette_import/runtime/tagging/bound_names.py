@@ -403,6 +403,14 @@ def class_read(value: Any, name: str) -> Any:
     slot = LOCAL.classes[-1].values.get(name) if LOCAL.classes else None
     if slot is not None and slot[0] is value:
         return Tagged(*slot)
+    found, LOCAL.returned = LOCAL.returned, None
+    if found is not None and found._tagged_value is value:
+        namespace: Any = sys._getframe(1).f_locals
+        is_stored = type(namespace) is dict or (is_a(namespace, dict) and dict.__contains__(namespace, name))
+        if not is_stored or (type(namespace) is not dict and not is_a(value, int)):
+            if is_stored and LOCAL.classes:  # by a dict that stores what its factory returns
+                LOCAL.classes[-1].values[name] = value, found._tagged_metas
+            return found  # a method of the namespace, such as `__missing__`, has left its wrapper when it returned
     store = active_store() if FLAGS[METADATA_EXISTS] else None
     return value if store is None else store.recognised.wrapped(value)
 
