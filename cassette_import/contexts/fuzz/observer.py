@@ -20,7 +20,7 @@ from cassette_import.contexts.fuzz.later_results import run_to_end
 from cassette_import.contexts.fuzz.match_patterns import TYPES_BY_NAME, with_subjects_shown
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.bound_names import part_of_subject
+from cassette_import.runtime.tagging.matched_parts import part_of_subject
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
 

@@ -19,7 +19,13 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, Activation
-from cassette_import.runtime.tagging import bound_names, callback_arguments, imported_names, rewritten_code
+from cassette_import.runtime.tagging import (
+    bound_names,
+    callback_arguments,
+    imported_names,
+    matched_parts,
+    rewritten_code,
+)
 from cassette_import.runtime.tagging.callback_metadata import (
     CALLBACKS,
     keep_metadata_of_error,
@@ -82,6 +88,7 @@ __all__ = [
     "item_of_plain_iterator",
     "items_to_unpack",
     "make_plain_call",
+    "matched_parts",
     "plain_iterator",
     "propagate",
     "returns_wrapped",
