@@ -189,3 +189,19 @@ def test_calls_are_made_here_once_all_processes_of_workers_are_killed(work, prog
     assert overdub(context, module.main, 0.3) == module.main(0.0)
     assert "its workers have ended, with exit codes -9, -9" in context.summary()
     context.close()
+
+
+def test_calls_are_made_here_once_a_scheduler_has_lost_all_workers(cluster, work, program, monkeypatch):
+    monkeypatch.setattr(parallel.cluster, "WORKERS_TIMEOUT", 2.0)
+    context = Parallel({work.slow, work.score}, scheduler=cluster.scheduler_address)
+
+    def kill():
+        for worker in cluster.workers.values():
+            worker.process.kill()
+
+    killing = threading.Timer(0.5, kill)
+    killing.start()
+    module = program(LOOP)
+    assert overdub(context, module.main, 0.3) == module.main(0.0)
+    assert "the scheduler has had no worker for 2 seconds" in context.summary()
+    context.close()

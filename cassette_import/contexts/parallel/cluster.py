@@ -23,6 +23,8 @@ DEATH_TIMEOUT: Final = 60.0
 """The seconds after which a worker ends that does not reach its scheduler: the program was killed as it started."""
 WORKERS_TIMEOUT: Final = 30.0
 """The seconds after which a program does without workers if its scheduler has none."""
+_LOOKS: Final = 10
+"""How often it is looked in this time whether there are workers."""
 _LOGGERS: Final = ("distributed", "tornado", "bokeh")
 _THREAD_OF_CLIENT: Final = "IO loop"
 NEEDS_DISTRIBUTED: Final = needs("parallel", "dask.distributed", "distributed")
@@ -82,18 +84,39 @@ class Cluster:
                 self._close = [client.close]
                 _wait_for_workers(client, self._workers or 1)
                 self._client = client
+                self._watch_scheduler(client)
             else:
                 cluster = local_processes(self._workers or os.cpu_count() or 1)
                 self._close = [cluster.close]
                 self._client = SchedulerClient(cluster, set_as_default=False)
                 self._close.insert(0, self._client.close)
-                cluster.loop.add_callback(self._watch, self._client, cluster)
+                cluster.loop.add_callback(self._watch_processes, self._client, cluster)
         except Exception as error:
             self.problem = f"there are no workers: {type(error).__name__}: {error}"
         atexit.register(self.close)
 
-    async def _watch(self, client: Any, cluster: Any) -> None:
-        """Close the client once all processes have ended that start workers, so nobody waits for what never comes."""
+    def _watch_scheduler(self, client: Any) -> None:
+        """Close the client once its scheduler has had no worker for a while, so nobody waits for what never comes."""
+        from tornado.ioloop import PeriodicCallback
+
+        missed = 0
+
+        async def look() -> None:
+            nonlocal missed
+            try:
+                missed = 0 if await client.scheduler.ncores() else missed + 1
+            except Exception:  # the connection has ended, which the client finds itself
+                return
+            if missed == _LOOKS and self._close:
+                self.problem = _no_worker()
+                await client._close(fast=True)
+
+        looks = PeriodicCallback(look, WORKERS_TIMEOUT / _LOOKS * 1000)
+        client.loop.add_callback(looks.start)
+        self._close.insert(0, lambda: client.loop.add_callback(looks.stop))
+
+    async def _watch_processes(self, client: Any, cluster: Any) -> None:
+        """Close the client once all processes have ended that start workers."""
         processes = [worker.process for worker in cluster.workers.values() if worker.process is not None]
         codes = [await process.wait() for process in processes]
         if self._close:
@@ -121,7 +144,11 @@ def _wait_for_workers(client: Any, count: int) -> None:
         client.wait_for_workers(count, timeout=WORKERS_TIMEOUT)
     except TimeoutError:
         if not client.scheduler_info()["workers"]:
-            raise TimeoutError(f"the scheduler has had no worker for {WORKERS_TIMEOUT:g} seconds") from None
+            raise TimeoutError(_no_worker()) from None
+
+
+def _no_worker() -> str:
+    return f"the scheduler has had no worker for {WORKERS_TIMEOUT:g} seconds"
 
 
 def _keep_from_handlers_of_the_program() -> None:
