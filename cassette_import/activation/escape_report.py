@@ -29,7 +29,7 @@ from cassette_import.specialization.source_file import SourceFile
 
 __all__ = ["Escape", "EscapeWatch", "escapes", "report_lines"]
 
-_WATCH: Final = "@escape_watch"
+_WATCH: Final = "watch of escapes"
 _INSTALLED: Final = "its module is installed"
 
 

@@ -52,8 +52,11 @@ def run(*words, folder, flags=(), stdin="", **variables):
 
 
 def cassette(*words, folder, flags=(), **more):
-    """Run `python -m cassette_import` with these arguments."""
-    return run("-m", "cassette_import", *words, folder=folder, flags=flags, **more)
+    """Run `python -m cassette_import` with these arguments; the notice of a slow first run is removed."""
+    done = run("-m", "cassette_import", *words, folder=folder, flags=flags, **more)
+    return done._replace(
+        stderr=re.sub(r"(?m)^cassette_import: .* specialised in .* seconds so far; .*\n", "", done.stderr)
+    )
 
 
 def without_addresses(text):

@@ -15,7 +15,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.classification import CONSUMES, CREATES, classification
 
-LOSSES: Final = "@losses"
+LOSSES: Final = "lost metadata"
 """The attribute of a context that has its losses. It is no identifier, so no class of contexts uses the same name."""
 
 
