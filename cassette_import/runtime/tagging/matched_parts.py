@@ -119,7 +119,11 @@ def captured(value: Any, ways: tuple[Any, ...]) -> Any:
         found = part_of_subject(store, SUBJECTS[key], value, way)
         if found is value or plain(found) is value:
             return found
-    return _computed_part(store, SUBJECTS[key], value, ways)
+    try:
+        return _computed_part(store, SUBJECTS[key], value, ways)
+    except BaseException:  # the frame leaves its patterns
+        del SUBJECTS[key]
+        raise
 
 
 @hidden
