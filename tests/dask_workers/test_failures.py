@@ -44,6 +44,14 @@ def cluster():
         cluster._loop_runner.stop()
 
 
+def check_results_while(kill, context, module):
+    """Run a program whose workers are killed in its middle; its results are those of the plain run."""
+    killing = threading.Timer(0.5, kill)
+    killing.start()
+    assert overdub(context, module.main, 0.3) == module.main(0.0)
+    killing.join()
+
+
 @pytest.fixture
 def environment(folder):
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.getcwd()])}
@@ -55,10 +63,7 @@ def test_a_scheduler_that_dies_during_a_run_loses_nothing(cluster, work, program
     module = program(LOOP)
     with SchedulerClient(cluster.scheduler_address, set_as_default=False) as client:
         context = Parallel({work.slow, work.score}, client=client)
-        killing = threading.Timer(0.5, cluster.scheduler.process.kill)
-        killing.start()
-        assert overdub(context, module.main, 0.3) == module.main(0.0)
-        killing.join()
+        check_results_while(cluster.scheduler.process.kill, context, module)
     assert sum(context.statistics()["parallel_work.slow"]["here"].values()) > 0
 
 
@@ -183,10 +188,7 @@ def test_calls_are_made_here_once_all_processes_of_workers_are_killed(work, prog
         for process in [*keepers, *(child for keeper in keepers for child in keeper.children(recursive=True))]:
             process.kill()
 
-    killing = threading.Timer(0.5, kill)
-    killing.start()
-    module = program(LOOP)
-    assert overdub(context, module.main, 0.3) == module.main(0.0)
+    check_results_while(kill, context, program(LOOP))
     assert "its workers have ended, with exit codes -9, -9" in context.summary()
     context.close()
 
@@ -199,9 +201,6 @@ def test_calls_are_made_here_once_a_scheduler_has_lost_all_workers(cluster, work
         for worker in cluster.workers.values():
             worker.process.kill()
 
-    killing = threading.Timer(0.5, kill)
-    killing.start()
-    module = program(LOOP)
-    assert overdub(context, module.main, 0.3) == module.main(0.0)
+    check_results_while(kill, context, program(LOOP))
     assert "the scheduler has had no worker for 2 seconds" in context.summary()
     context.close()

@@ -31,7 +31,7 @@ class HighestEvent:
     far_above:
         The level at which the blocks are looked at again, however few events there were since then.
     waiting:
-        The number of events until a higher level is enough; whoever has an event counts it down.
+        The number of events until a higher level is enough; each event counts it down.
     """
 
     __slots__ = ("blocks", "far_above", "level", "waiting")

@@ -23,6 +23,7 @@ __all__ = [
     "Step",
     "Template",
     "evaluated",
+    "leaves_in",
     "nodes_in",
     "run_steps",
     "same",
@@ -202,13 +203,18 @@ def same(one: Any, other: Any) -> bool:
     return one is other
 
 
+def leaves_in(template: Template) -> Iterator[Node | Constant]:
+    """The nodes and constants of a template."""
+    if isinstance(template, Built):
+        for part in template.parts:
+            yield from leaves_in(part)
+    else:
+        yield template
+
+
 def nodes_in(template: Template) -> Iterator[Node]:
     """The nodes of a template."""
-    if isinstance(template, Node):
-        yield template
-    elif isinstance(template, Built):
-        for part in template.parts:
-            yield from nodes_in(part)
+    return (one for one in leaves_in(template) if isinstance(one, Node))
 
 
 def sources(step: Step) -> list[Node]:

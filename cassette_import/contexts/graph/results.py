@@ -8,14 +8,14 @@ the changes. Knows templates and metadata; must not know runs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.common.outliving import outliving
 from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
-from cassette_import.contexts.graph.nodes import Built, Constant, Made, Template
+from cassette_import.contexts.graph.nodes import Built, Constant, Made, Template, leaves_in
 from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
@@ -39,7 +39,7 @@ class Parts:
     """
 
     def __init__(self, result: Template) -> None:
-        self._constants = list(_constants(result))
+        self._constants = [one for one in leaves_in(result) if isinstance(one, Constant)]
         self.values: list[Any] = []
         self._older: Collection[int] | None = None
         self._restored: frozenset[int] = frozenset()
@@ -86,14 +86,6 @@ class Parts:
                 f"{_REFUSED}: the result has a known {kind.__name__} that the function changes\nReturn its parts"
             )
         return Constant(value)
-
-
-def _constants(template: Template) -> Iterator[Constant]:
-    if isinstance(template, Constant):
-        yield template
-    elif isinstance(template, Built):
-        for part in template.parts:
-            yield from _constants(part)
 
 
 def _changeable(values: list[Any]) -> dict[int, tuple[Any, ...]]:

@@ -96,7 +96,7 @@ class Cluster:
         atexit.register(self.close)
 
     def _watch_scheduler(self, client: Any) -> None:
-        """Close the client once its scheduler has had no worker for a while, so nobody waits for what never comes."""
+        """Close the client once its scheduler has had no worker for a while: its futures would stay pending."""
         from tornado.ioloop import PeriodicCallback
 
         missed = 0
