@@ -136,6 +136,31 @@ class Limits:
         return None
 
 
+def released(error: BaseException | None) -> None:
+    """Drop the tracebacks of an exception that is not kept, and of those that it was raised from.
+
+    Its frames refer to their callers, which may still refer to it: it would live until the garbage collector runs, and
+    so would the values of the program with their metadata. Besides, the interpreter has sixteen objects in reserve for
+    MemoryError, and while all are alive it takes one and the same object, with its former traceback, again and again.
+
+    >>> error = Limits(None, None).error_of(int, "x")
+    >>> released(error)
+    >>> error.__traceback__ is None
+    True
+    """
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        BaseException.with_traceback(one, None)  # its class may refuse changes of attributes, as frozen dataclasses do
+        waiting += (one.__context__, one.__cause__)
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+
+
 def _address_space() -> int | None:
     """How many bytes of addresses the process uses, where the system says so."""
     try:

@@ -22,7 +22,7 @@ from cassette_import.contexts.fuzz.minimising import minimised
 from cassette_import.contexts.fuzz.mutation import Mutator
 from cassette_import.contexts.fuzz.observer import Comparison, observed
 from cassette_import.contexts.fuzz.progress import Progress
-from cassette_import.contexts.fuzz.running import Limits, TooSlow
+from cassette_import.contexts.fuzz.running import Limits, TooSlow, released
 from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
 from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
 from cassette_import.contexts.fuzz.storage import Folder
@@ -182,6 +182,8 @@ class Search:
             self._found(value, error, repairs)
         self._show()
         outcome = type(error).__qualname__
+        if all(one.exception is not error for one in self.findings.values()):
+            released(error)
         if self.coverage.reached == before and outcome in self._outcomes:
             return False
         self._outcomes.add(outcome)
@@ -237,6 +239,7 @@ class Search:
             error = self.limits.error_of(run, argument)
             if isinstance(error, PassError):
                 raise error  # it is our fault, and not that of the input
+            released(error)
 
         observer = observed(self.f, copied(value), call, self._constants.matches)
         self._turns.note_tagged_run(observer.values)
@@ -329,7 +332,7 @@ class Search:
         key, site = finding_key(error, self.coverage.is_covered)
         if key in self.findings:
             return
-        if isinstance(error, TooSlow) and not isinstance(self._error_of(value), TooSlow):
+        if isinstance(error, TooSlow) and not self._is_slow_again(value):
             return  # the machine was busy
         finding = Finding(copied(value), error, site, self.executions)
         self.findings[key] = finding
@@ -344,14 +347,22 @@ class Search:
             candidate = self._repaired(candidate, repairs) if repairs else candidate
             raised = self._error_of(candidate)
             if raised is None or finding_key(raised, self.coverage.is_covered)[0] != key:
+                released(raised)
                 return None
-            finding.exception = raised
+            former, finding.exception = finding.exception, raised
+            if former is not raised:
+                released(former)
             return candidate
 
         debt = self._turns.debt
         finding.input = minimised(finding.input, shown, most)
         self._turns.debt = debt
         self._write(finding)
+
+    def _is_slow_again(self, value: Any) -> bool:
+        error = self._error_of(value)
+        released(error)
+        return isinstance(error, TooSlow)
 
     def _write(self, finding: Finding) -> None:
         place = importable(self.f)

@@ -1,10 +1,14 @@
 """`fuzz` finds inputs that random changes do not find, and writes what is compared where it comes from."""
 
+import gc
 import io
 import re
 import sys
 import textwrap
 import types
+import weakref
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 from programs import fuzzed
@@ -12,6 +16,7 @@ from programs import fuzzed
 from cassette_import.contexts.fuzz import TooSlow, findings, fuzz
 from cassette_import.contexts.fuzz.coverage import _Traced
 from cassette_import.contexts.fuzz.patterns import examples
+from cassette_import.runtime.tagging.live_metadata import METADATA, refresh_names
 
 NEEDS_BRANCHES = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="on 3.11, lines are counted: parts of a condition on one line are no progress"
@@ -157,6 +162,45 @@ def test_an_execution_that_does_not_end_is_a_finding():
 def test_memory_is_bounded():
     (found,) = fuzz(fuzzed.greedy, [0], executions=600, allowed=OverflowError)
     assert isinstance(found.exception, MemoryError)
+
+
+@dataclass(frozen=True, eq=False)
+class Declined(Exception):
+    """An exception of a program, which counts those that are alive."""
+
+    alive: ClassVar = weakref.WeakSet()
+
+    def __post_init__(self):
+        self.alive.add(self)
+
+
+def declines(number):
+    try:
+        raise Declined
+    except Declined:
+        if number == 0:
+            return 0
+        raise Declined from None
+
+
+@pytest.mark.parametrize("options", [{"allowed": Declined}, {}], ids=["allowed", "findings"])
+def test_an_exception_that_is_not_kept_is_freed_at_once(options):
+    gc.collect()
+    gc.disable()  # their frames make cycles
+    try:
+        found = fuzz(declines, [0], executions=300, **options)
+        assert len(Declined.alive) <= 4 * len(found)  # that of a finding and that which led to it, and their contexts
+    finally:
+        gc.enable()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux")
+def test_no_metadata_is_left_if_a_program_runs_out_of_memory():
+    gc.collect()
+    refresh_names()
+    before = sys.getrefcount(METADATA)
+    assert fuzz(fuzzed.greedy, [0], executions=600, allowed=OverflowError).tagged
+    assert sys.getrefcount(METADATA) <= before
 
 
 def test_the_argument_of_the_function_may_be_changed_by_it():
