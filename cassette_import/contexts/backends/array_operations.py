@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from cassette_import.contexts.backends.array_functions import OPERATORS, Attribute, Method, functions
-from cassette_import.contexts.backends.kinds import NUMBERS, ArrayKind, Kind, kind_of
 from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.array_functions import OPERATORS, Attribute, Method, functions
+from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, kind_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = ["array_constants", "array_name", "array_operation", "is_array_operation"]

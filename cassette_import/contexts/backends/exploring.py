@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.kernel import KERNEL, MISSING
+from cassette_import.contexts.backends.operations import FUNCTIONS
 from cassette_import.contexts.graph import NotRepresentable, Residual
+from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["Explorer"]
@@ -52,7 +53,7 @@ class Explorer:
             self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=False)
 
     def _recorded(self, points: Iterable[Trace], keeps_loops: bool) -> tuple[Flow, FlowKernel]:
-        flow = Flow(self._program.original, self._program.arguments, keeps_loops, self._arrays)
+        flow = Flow(self._program.original, self._program.arguments, FUNCTIONS, keeps_loops, self._arrays)
         for one in points:
             flow.add(one)
         return flow, self._make(flow)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
-from cassette_import.contexts.backends.flow import Flow
-from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.backends.kernel import MISSING, Kernel
-from cassette_import.contexts.backends.kinds import ArrayKind, Kind, is_value, kind_of
 from cassette_import.contexts.backends.operations import Operand, as_truth, constant
 from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.graph.kinds import ArrayKind, Kind, is_value, kind_of
 from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
 from cassette_import.contexts.graph.tracing import Trace
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
-from cassette_import.contexts.backends.kinds import ArrayKind, dtype_of, kind_of, name_of, shape_of
 from cassette_import.contexts.backends.points import Columns, alike, filled
+from cassette_import.contexts.graph.kinds import ArrayKind, dtype_of, kind_of, name_of, shape_of
 from cassette_import.contexts.graph.nodes import Node
 from cassette_import.contexts.graph.tracing import Trace
 from cassette_import.errors import CassetteError

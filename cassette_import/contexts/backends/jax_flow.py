@@ -9,14 +9,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from cassette_import.contexts.backends.array_operations import array_constants, array_name
-from cassette_import.contexts.backends.flow import Flow
-from cassette_import.contexts.backends.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks, read_outside
 from cassette_import.contexts.backends.helper_functions import ARRAY_HELPERS
 from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.jax_kernel import VANISHED
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.backends.kinds import ArrayKind, Kind, dtype_of, kind_of, kind_of_part, name_of, shape_of
 from cassette_import.contexts.backends.operations import (
     Operand,
     as_float,
@@ -26,6 +23,9 @@ from cassette_import.contexts.backends.operations import (
     refused,
     table_of,
 )
+from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.graph.kinds import ArrayKind, Kind, dtype_of, kind_of, kind_of_part, name_of, shape_of
 from cassette_import.contexts.graph.nodes import Constant, Node
 
 __all__ = ["JaxFlowKernel"]

@@ -15,7 +15,7 @@ from cassette_import.contexts.backends.kernel import KERNEL, Kernel, condition
 from cassette_import.contexts.backends.operations import Operand, as_float, operand
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Guard, Node
-from cassette_import.contexts.graph.program import DEEPEST
+from cassette_import.contexts.graph.program_frame import DEEPEST
 
 __all__ = ["VANISHED", "JaxKernel", "function_of"]
 

@@ -13,15 +13,15 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from cassette_import.contexts.backends.compiled import Compiled
 from cassette_import.contexts.backends.exploring import Explorer
-from cassette_import.contexts.backends.flow import Flow
 from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.jax_compiled import JaxCompiled, function_of_floats
 from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
 from cassette_import.contexts.backends.kernel import Kernel, leaves
-from cassette_import.contexts.backends.kinds import ArrayKind, kind_of
 from cassette_import.contexts.backends.points import Columns, as_columns
 from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, residual, unknown
+from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
 from cassette_import.contexts.graph.nodes import Node, evaluated
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from cassette_import.contexts.backends.array_operations import array_constants, array_name
 from cassette_import.contexts.backends.helper_functions import HELPERS
-from cassette_import.contexts.backends.kinds import NUMBERS, ArrayKind, Kind, is_value, kind_of, kind_of_part
 from cassette_import.contexts.backends.operations import (
     Operand,
     as_float,
@@ -24,8 +23,9 @@ from cassette_import.contexts.backends.operations import (
     table_of,
 )
 from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, is_value, kind_of, kind_of_part
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template, same
-from cassette_import.contexts.graph.program import DEEPEST
+from cassette_import.contexts.graph.program_frame import DEEPEST
 from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["KERNEL", "LOOP", "MISSING", "Kernel", "condition", "leaves"]

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.backends.array_operations import array_operation, is_array_operation
-from cassette_import.contexts.backends.kinds import NUMBERS, ArrayKind, Kind, kind_of, name_of
 from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
 from cassette_import.contexts.common.number_functions.table import functions_of
 from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, kind_of, name_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.backends.kinds import NUMBERS, Kind, dtype_of, is_value, kind_of, name_of
+from cassette_import.contexts.graph.kinds import NUMBERS, Kind, dtype_of, is_value, kind_of, name_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
 
 __all__ = ["Columns", "alike", "as_columns", "filled"]

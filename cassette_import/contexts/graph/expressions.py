@@ -12,17 +12,17 @@ import operator
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.known_functions import makes_text, module_of
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Made, Node, Template, nodes_in
 from cassette_import.rewriting import primitives
 
-__all__ = ["Names", "call", "check_result", "condition", "operands_of", "text", "text_made"]
+__all__ = ["Names", "bare", "check_result", "condition", "expression", "negated", "operation"]
 
 _BINARY: Final[dict[Any, str]] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.matmul: "@", operator.truediv: "/",
@@ -80,6 +80,8 @@ class Names:
             return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
         if kind is complex:
             return f"complex({self.constant(value.real)}, {self.constant(value.imag)})"
+        if kind is tuple:
+            return f"({''.join(f'{self.constant(one)}, ' for one in value)})"
         if kind in (set, frozenset):
             return f"{kind.__name__}(({''.join(f'{self.constant(one)}, ' for one in value)}))"
         if kind is re.Pattern:
@@ -256,6 +258,47 @@ _SYNTAX: Final[dict[Any, Callable[[Node, Sequence[str]], str]]] = {
 }
 
 
+def expression(template: Template, known: Mapping[int, str], names: Names) -> str:
+    """A value as an expression; `known` has the text of each node, by number."""
+    if isinstance(template, Node):
+        return known[template.number]
+    if isinstance(template, Constant):
+        made = names.constant(template.value)
+        return f"{made}.copy()" if type(template) is Made and can_change(template.value) else made
+    parts = [expression(part, known, names) for part in template.parts]
+    if template.kind is list:
+        return f"[{', '.join(parts)}]"
+    if template.kind is tuple:
+        return f"({''.join(f'{part}, ' for part in parts)})" if len(parts) < 2 else f"({', '.join(parts)})"
+    if template.kind is dict:
+        keys = map(names.constant, template.keys)
+        return f"{{{', '.join(f'{key}: {part}' for key, part in zip(keys, parts, strict=True))}}}"
+    if template.kind is slice:
+        return f"slice({', '.join(parts)})"
+    raise NotRepresentable(
+        f"a program cannot name {template.kind.__qualname__}, of which the function makes an object\n"
+        "Return its parts, or use `graph`"
+    )
+
+
+def operation(node: Node, known: Mapping[int, str], names: Names) -> str:
+    """The expression of an operation with its operands."""
+    made_of = text_made(node)
+    if made_of is not None:
+        return text(made_of, expression(made_of, known, names))
+    operands = [expression(part, known, names) for part in operands_of(node)]
+    holder = node.operands[0] if node.function in (operator.getitem, operator.contains) else None
+    if holder is not None and not isinstance(holder, Node) and _is_table(holder):
+        operands[0] = names.table(operands[0])
+    keywords = {name: expression(part, known, names) for name, part in node.keywords.items()}
+    return call(node, operands, keywords, names)
+
+
+def _is_table(holder: Built | Constant) -> bool:
+    """Whether it is a known container, which is made once."""
+    return not list(nodes_in(holder)) if isinstance(holder, Built) else type(holder.value) is tuple
+
+
 def condition(guard: Guard, text: str, names: Names) -> str:
     """The expression that is true where a guard holds."""
     expected = guard.expected
@@ -271,3 +314,25 @@ def condition(guard: Guard, text: str, names: Names) -> str:
     if type(expected) in (float, complex) and (expected == 0 or expected != expected):
         return f"{kind}repr({text}) == {expected!r}"
     return f"{'' if guard.node.fixed else kind}{text} == {names.constant(expected)}"
+
+
+def bare(text: str) -> str:
+    """An expression without brackets around it."""
+    return text[1:-1] if _has_brackets(text) else text
+
+
+def negated(text: str) -> str:
+    """The expression that is true where another one is not."""
+    return text[4:] if text.startswith("not ") else f"not {text}" if _has_brackets(text) else f"not ({text})"
+
+
+def _has_brackets(text: str) -> bool:
+    """Whether the brackets at both ends belong together."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth and place < len(text) - 1:
+            return False
+    return "'" not in text and '"' not in text

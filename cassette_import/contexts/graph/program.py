@@ -10,25 +10,20 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import (
-    Names,
-    call,
+    bare,
     check_result,
     condition,
-    operands_of,
-    text,
-    text_made,
+    expression,
+    operation,
 )
 from cassette_import.contexts.graph.loops import FEWEST, Loop, LoopFinder
 from cassette_import.contexts.graph.never_raising import never_raises
 from cassette_import.contexts.graph.nodes import (
-    Built,
     Constant,
     Guard,
-    Made,
     Node,
     Step,
     Template,
@@ -36,13 +31,12 @@ from cassette_import.contexts.graph.nodes import (
     same,
     sources,
 )
-from cassette_import.contexts.graph.tracing import Trace, parts_of
-from cassette_import.contexts.graph.variable_names import as_name, assigned_name
+from cassette_import.contexts.graph.program_frame import DEEPEST, ProgramFrame
+from cassette_import.contexts.graph.tracing import Trace
+from cassette_import.contexts.graph.variable_names import assigned_name
 
-__all__ = ["DEEPEST", "aligned", "program"]
+__all__ = ["aligned", "program"]
 
-DEEPEST: Final = 60
-"""How deeply blocks may be nested; Python's parser has a limit of 100."""
 _LONGEST: Final = 100
 
 
@@ -112,58 +106,15 @@ def program(name: str, traces: Sequence[Trace]) -> str:
     return _Writer(name, traces).text()
 
 
-class _Writer:
+class _Writer(ProgramFrame):
     def __init__(self, name: str, traces: Sequence[Trace]) -> None:
-        self._names = Names()
-        self._function = self._names.new(name if name.isidentifier() else "function")
+        super().__init__(name)
         self._paths = [_Path(trace) for trace in traces]
-        self._lines: list[str] = []
 
     def text(self) -> str:
         """The module."""
-        arguments = self._paths[0].trace.arguments
-        parameters = [self._names.new(argument.name) for argument in arguments]
-        known: dict[int, str] = {}
-        for parameter, argument in zip(parameters, arguments, strict=True):
-            self._read(parameter, argument.template, known)
-        self._block(self._paths, 0, 1, known)
-        head = [f"import {module}" for module in sorted(self._names.modules)]
-        tables = [f"{name} = {text}" for text, name in self._names.tables.items()]
-        parts = ["\n".join(head), "\n".join(tables), f"def {self._function}({', '.join(parameters)}):"]
-        return "\n\n".join(part for part in parts if part) + "\n" + "\n".join(self._lines) + "\n"
-
-    def _line(self, indent: int, text: str) -> None:
-        self._lines.append("    " * indent + text)
-
-    # ---- arguments
-
-    def _read(self, place: str, template: Template, known: dict[int, str]) -> None:
-        """The tests of an argument, and the names of its inputs."""
-        if isinstance(template, Node):
-            self._unless(1, f"type({place}) is {self._names.function(template.type)}", f"the type of {template.name}")
-            name = place if place.isidentifier() else self._names.new(as_name(template.name))
-            if name != place:
-                self._line(1, f"{name} = {place}")
-            known[template.number] = name
-        elif isinstance(template, Constant):
-            self._unless(1, f"{place} is {self._names.constant(template.value)}", f"{place}, which was a known value")
-        else:
-            if template.kind not in (list, tuple, dict):
-                raise NotRepresentable(
-                    f"a program cannot name {template.kind.__qualname__}, the type of {place}\n"
-                    "Give its attributes as unknown values, or use `graph`"
-                )
-            size = f"len({place}) == {len(template.parts)}"
-            if template.kind is dict:
-                size = f"list({place}) == [{', '.join(map(self._names.constant, template.keys))}]"
-            self._unless(1, f"type({place}) is {template.kind.__name__} and {size}", f"the structure of {place}")
-            for key, part, _ in parts_of(place, template):
-                self._read(f"{place}[{self._names.constant(key)}]", part, known)
-
-    def _unless(self, indent: int, test: str, what: str) -> None:
-        negated = test[4:] if test.startswith("not ") else f"not {test}" if _has_brackets(test) else f"not ({test})"
-        self._line(indent, f"if {negated}:")
-        self._line(indent + 1, f"raise LookupError({what!r})")
+        self._block(self._paths, 0, 1, self.read_arguments(self._paths[0].trace.arguments))
+        return self.module()
 
     # ---- steps
 
@@ -189,12 +140,12 @@ class _Writer:
             elif step.number not in known and _is_needed(paths, step):
                 if step.site is not None and step.site.function != shown:
                     shown = step.site.function
-                    self._line(indent, f"# {step.site.module}.{shown}")
+                    self.line(indent, f"# {step.site.module}.{shown}")
                 self._statement(paths, step, indent, known)
             elif paths[0].of(step) in known:  # else it is in a loop, or nowhere, and nothing uses it afterwards
                 known[step.number] = known[paths[0].of(step)]
         check_result(paths[0].trace.result)
-        self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")
+        self.line(indent, f"return {self._expression(paths[0].trace.result, known)}")
 
     def _loops(self, paths: Sequence[_Path], start: int, known: dict[int, str]) -> dict[int, tuple[Loop, int]]:
         """The loops up to the next guard at which paths part, by the number of their first step; and their ends."""
@@ -235,26 +186,26 @@ class _Writer:
         variables = {}
         for place, first in loop.variables.items():
             step: Any = loop.steps[place]
-            variables[place] = self._names.new(assigned_name(step.site) or "x")
-            self._line(indent, f"{variables[place]} = {self._expression(first, known)}")
+            variables[place] = self.names.new(assigned_name(step.site) or "x")
+            self.line(indent, f"{variables[place]} = {self._expression(first, known)}")
             inner[step.number] = variables[place]  # in the second round, the result of the first one
         columns = [self._column(column, known) for column in loop.columns]
-        names = [self._names.new("number" if text.startswith("range(") else "value") for text in columns]
+        names = [self.names.new("number" if text.startswith("range(") else "value") for text in columns]
         inner |= {-1 - number: name for number, name in enumerate(names)}
-        self._line(indent, f"for {', '.join(names) or '_'} in {_zipped(columns, loop.rounds)}:")
-        moved, empty = [], len(self._lines)
+        self.line(indent, f"for {', '.join(names) or '_'} in {_zipped(columns, loop.rounds)}:")
+        moved, empty = [], len(self.lines)
         for place, step in enumerate(loop.body):
             if isinstance(step, Guard):
-                text = condition(step, inner[step.node.number], self._names)
-                self._unless(indent + 1, text, str(step).split(", at ")[0])
+                text = condition(step, inner[step.node.number], self.names)
+                self.unless(indent + 1, text, str(step).split(", at ")[0])
                 continue
             result: Any = loop.steps[last + place]
             if place in variables and place == loop.period - 1:
-                self._line(indent + 1, f"{variables[place]} = {_bare(self._call(step, inner))}")
+                self.line(indent + 1, f"{variables[place]} = {bare(self._call(step, inner))}")
                 inner[step.number] = variables[place]
             elif place in variables or place in loop.kept:
-                inner[step.number] = self._names.new(assigned_name(step.site) or "x")
-                self._line(indent + 1, f"{inner[step.number]} = {_bare(self._call(step, inner))}")
+                inner[step.number] = self.names.new(assigned_name(step.site) or "x")
+                self.line(indent + 1, f"{inner[step.number]} = {bare(self._call(step, inner))}")
                 moved += [(variables[place], inner[step.number])] if place in variables else []
             else:
                 self._statement(paths, step, indent + 1, inner)
@@ -262,9 +213,9 @@ class _Writer:
                 known[result.number] = inner[step.number]
         if moved:
             targets, values = zip(*moved, strict=True)
-            self._line(indent + 1, f"{', '.join(targets)} = {', '.join(values)}")
-        if len(self._lines) == empty:
-            self._lines.pop()  # nothing uses the results
+            self.line(indent + 1, f"{', '.join(targets)} = {', '.join(values)}")
+        if len(self.lines) == empty:
+            self.lines.pop()  # nothing uses the results
 
     def _column(self, column: Sequence[Template], known: dict[int, str]) -> str:
         """The values of a column, as an expression."""
@@ -274,7 +225,7 @@ class _Writer:
             if step and values == list(range(values[0], values[0] + step * len(values), step)):
                 return f"range({values[0]}, {values[-1] + step}{f', {step}' if step != 1 else ''})"
         text = f"({', '.join(self._expression(one, known) for one in column)})"
-        return self._names.table(text) if all(isinstance(one, Constant) for one in column) else text
+        return self.names.table(text) if all(isinstance(one, Constant) for one in column) else text
 
     def _branch(
         self, paths: Sequence[_Path], number: int, guard: Guard, indent: int, known: dict[int, str]
@@ -287,10 +238,10 @@ class _Writer:
             other = _guard(left[0], number)
             group = [path for path in left if same(_guard(path, number).expected, other.expected)]
             left = [path for path in left if path not in group]
-            self._line(indent, f"if {condition(other, text, self._names)}:")
+            self.line(indent, f"if {condition(other, text, self.names)}:")
             self._block(group, number + 1, indent + 1, dict(known))
         if guard.test != "truth" or len(going_on) == len(paths):
-            self._unless(indent, condition(guard, text, self._names), str(guard).split(", at ")[0])
+            self.unless(indent, condition(guard, text, self.names), str(guard).split(", at ")[0])
         return going_on
 
     def _statement(self, paths: Sequence[_Path], node: Node, indent: int, known: dict[int, str]) -> None:
@@ -300,48 +251,22 @@ class _Writer:
         name = assigned_name(node.site)
         can_move = all(each) or never_raises(node)  # into the paths that use the result
         if not uses:
-            self._line(indent, text)
+            self.line(indent, text)
             known[node.number] = text
         elif uses == 1 and can_move and len(text) < _LONGEST and (name is None or node.function in _COMPARISONS):
             known[node.number] = text
         elif node.function in _COMPARISONS and uses == 2 and can_move and len(text) < _LONGEST and name is None:
             known[node.number] = text  # of a guard
         else:
-            made = self._names.new(name or "x")
-            self._line(indent, f"{made} = {_bare(text)}")
+            made = self.names.new(name or "x")
+            self.line(indent, f"{made} = {bare(text)}")
             known[node.number] = made
 
     def _call(self, node: Node, known: dict[int, str]) -> str:
-        made_of = text_made(node)
-        if made_of is not None:
-            return text(made_of, self._expression(made_of, known))
-        operands = [self._expression(part, known) for part in operands_of(node)]
-        holder = node.operands[0] if node.function in (operator.getitem, operator.contains) else None
-        if isinstance(holder, Built) and not list(nodes_in(holder)):
-            operands[0] = self._names.table(operands[0])
-        keywords = {name: self._expression(part, known) for name, part in node.keywords.items()}
-        return call(node, operands, keywords, self._names)
+        return operation(node, known, self.names)
 
     def _expression(self, template: Template, known: dict[int, str]) -> str:
-        if isinstance(template, Node):
-            return known[template.number]
-        if isinstance(template, Constant):
-            known_value = self._names.constant(template.value)
-            return f"{known_value}.copy()" if type(template) is Made and can_change(template.value) else known_value
-        parts = [self._expression(part, known) for part in template.parts]
-        if template.kind is list:
-            return f"[{', '.join(parts)}]"
-        if template.kind is tuple:
-            return f"({''.join(f'{part}, ' for part in parts)})" if len(parts) < 2 else f"({', '.join(parts)})"
-        if template.kind is dict:
-            keys = map(self._names.constant, template.keys)
-            return f"{{{', '.join(f'{key}: {part}' for key, part in zip(keys, parts, strict=True))}}}"
-        if template.kind is slice:
-            return f"slice({', '.join(parts)})"
-        raise NotRepresentable(
-            f"a program cannot name {template.kind.__qualname__}, of which the function makes an object\n"
-            "Return its parts, or use `graph`"
-        )
+        return expression(template, known, self.names)
 
 
 _COMPARISONS: Final = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -368,19 +293,3 @@ def _zipped(columns: Sequence[str], rounds: int) -> str:
     if len(columns) > 1:
         return f"zip({', '.join(columns)})"
     return columns[0] if columns else f"range({rounds})"
-
-
-def _bare(text: str) -> str:
-    return text[1:-1] if _has_brackets(text) else text
-
-
-def _has_brackets(text: str) -> bool:
-    """Whether the brackets at both ends belong together."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return False
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if not depth and place < len(text) - 1:
-            return False
-    return "'" not in text and '"' not in text

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.backends.flow.blocks import Block, Conflict, alike, union
-from cassette_import.contexts.backends.flow.context import FlowContext
-from cassette_import.contexts.backends.flow.recorder import Recorder
-from cassette_import.contexts.backends.flow.shared import Again, Shared
-from cassette_import.contexts.backends.flow.symbol import Symbol
-from cassette_import.contexts.backends.kinds import NUMBERS, numpy_number
 from cassette_import.contexts.common.numeric_values import is_array
-from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.errors import NotRepresentable
+from cassette_import.contexts.graph.flow.blocks import Block, Conflict, alike, union
+from cassette_import.contexts.graph.flow.context import FlowContext
+from cassette_import.contexts.graph.flow.recorder import Recorder
+from cassette_import.contexts.graph.flow.shared import Again, Shared
+from cassette_import.contexts.graph.flow.symbol import Symbol
+from cassette_import.contexts.graph.kinds import NUMBERS, numpy_number
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
@@ -37,6 +37,8 @@ class Flow:
     ----------
     f, args:
         The function, and its arguments, of which the unknown ones are marked.
+    functions:
+        The functions of numbers that the code made of the flow may call.
     keeps_loops:
         Whether long loops with a known number of iterations may be code.
     arrays:
@@ -51,8 +53,14 @@ class Flow:
     """
 
     def __init__(
-        self, f: Callable[..., Any], args: tuple[Any, ...], keeps_loops: bool = True, arrays: bool = False
+        self,
+        f: Callable[..., Any],
+        args: tuple[Any, ...],
+        functions: frozenset[Any],
+        keeps_loops: bool = True,
+        arrays: bool = False,
     ) -> None:
+        self._functions = functions
         self._keeps_loops = keeps_loops
         self._arrays = arrays
         self._f = f
@@ -64,7 +72,7 @@ class Flow:
 
     def copy(self) -> Flow:
         """A flow to which a point can be added while this one stays as it is."""
-        made = Flow(self._f, self._args)
+        made = Flow(self._f, self._args, self._functions)
         made.__dict__.update(self.__dict__)
         made._shared = None if self._shared is None else self._shared.copy()
         return made
@@ -99,7 +107,7 @@ class Flow:
         """
         if self._shared is None:
             first = 1 + max((node.number for node in trace.inputs), default=0)
-            self._shared = Shared(first, self._keeps_loops, self._arrays)
+            self._shared = Shared(first, self._functions, self._keeps_loops, self._arrays)
         self._points = [*self._points, trace]
         self._record_new(trace)
 

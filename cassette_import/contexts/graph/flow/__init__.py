@@ -3,6 +3,6 @@
 Knows the public names; must not know how code is made of a flow.
 """
 
-from cassette_import.contexts.backends.flow.recording import Flow
+from cassette_import.contexts.graph.flow.recording import Flow
 
 __all__ = ["Flow"]

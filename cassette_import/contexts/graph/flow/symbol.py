@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from cassette_import.contexts.backends.kinds import NUMBERS
+from cassette_import.contexts.graph.kinds import NUMBERS
 from cassette_import.contexts.graph.nodes import Node
 
 __all__ = ["Records", "Symbol", "value_of"]

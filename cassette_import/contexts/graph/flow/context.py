@@ -9,14 +9,14 @@ import operator
 from typing import Any
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.backends.flow.arrays import contains_symbol, is_array_symbol
-from cassette_import.contexts.backends.flow.branches import Frame, choice_of
-from cassette_import.contexts.backends.flow.calls import Calls
-from cassette_import.contexts.backends.flow.loops import Loop
-from cassette_import.contexts.backends.flow.recorder import Recorder, is_table
-from cassette_import.contexts.backends.flow.shared import Stale
-from cassette_import.contexts.backends.flow.symbol import Symbol
 from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.flow.arrays import contains_symbol, is_array_symbol
+from cassette_import.contexts.graph.flow.branches import Frame, choice_of
+from cassette_import.contexts.graph.flow.calls import Calls
+from cassette_import.contexts.graph.flow.loops import Loop
+from cassette_import.contexts.graph.flow.recorder import Recorder, is_table
+from cassette_import.contexts.graph.flow.shared import Stale
+from cassette_import.contexts.graph.flow.symbol import Symbol
 from cassette_import.passes.if_conversion import loop_conversion
 from cassette_import.rewriting.events import Events
 

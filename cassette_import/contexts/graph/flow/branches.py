@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cassette_import.contexts.backends.flow.blocks import Block, Branch, Part
-from cassette_import.contexts.backends.flow.recorder import Recorder
-from cassette_import.contexts.backends.flow.shared import Again
-from cassette_import.contexts.backends.flow.symbol import Symbol
+from cassette_import.contexts.graph.flow.blocks import Block, Branch, Part
+from cassette_import.contexts.graph.flow.recorder import Recorder
+from cassette_import.contexts.graph.flow.shared import Again
+from cassette_import.contexts.graph.flow.symbol import Symbol
 from cassette_import.contexts.graph.nodes import Node
 from cassette_import.passes.if_conversion.uniform import UNIFORM
 

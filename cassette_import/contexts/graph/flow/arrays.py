@@ -10,15 +10,15 @@ import operator
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.backends.array_functions import (
+from cassette_import.contexts.graph.array_functions import (
     ATTRIBUTES,
     KNOWN_ATTRIBUTES,
     METHODS,
     asks_for_shapes,
     is_array_function,
 )
-from cassette_import.contexts.backends.flow.symbol import Records, Symbol, value_of
-from cassette_import.contexts.backends.kinds import ArrayKind, kind_of
+from cassette_import.contexts.graph.flow.symbol import Records, Symbol, value_of
+from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
 
 __all__ = ["NOT_OF_ARRAYS", "applied", "attribute", "axis_length", "contains_symbol", "is_array_symbol", "rows"]
 

@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
-from cassette_import.contexts.backends.flow.arrays import (
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.errors import NotRepresentable, refusal
+from cassette_import.contexts.graph.flow.arrays import (
     NOT_OF_ARRAYS,
     applied,
     attribute,
@@ -20,12 +22,10 @@ from cassette_import.contexts.backends.flow.arrays import (
     is_array_symbol,
     rows,
 )
-from cassette_import.contexts.backends.flow.blocks import Assign, Block, Check, Jump
-from cassette_import.contexts.backends.flow.shared import Again, Shared, Slot, Stale
-from cassette_import.contexts.backends.flow.symbol import Symbol, value_of
-from cassette_import.contexts.backends.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
-from cassette_import.contexts.common.numeric_values import is_array
-from cassette_import.contexts.graph.errors import NotRepresentable, refusal
+from cassette_import.contexts.graph.flow.blocks import Assign, Block, Check, Jump
+from cassette_import.contexts.graph.flow.shared import Again, Shared, Slot, Stale
+from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
+from cassette_import.contexts.graph.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.passes.if_conversion.converted_code import UNBOUND

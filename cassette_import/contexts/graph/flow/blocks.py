@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.backends.kinds import kind_of
 from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 
 __all__ = ["Assign", "Block", "Branch", "Check", "Conflict", "Item", "Jump", "Part", "Repeat", "alike", "union"]

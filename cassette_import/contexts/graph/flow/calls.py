@@ -13,13 +13,12 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
-from cassette_import.contexts.backends.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
-from cassette_import.contexts.backends.flow.loops import SymbolicRange
-from cassette_import.contexts.backends.flow.recorder import Recorder
-from cassette_import.contexts.backends.flow.shared import Stale
-from cassette_import.contexts.backends.flow.symbol import Symbol, value_of
-from cassette_import.contexts.backends.kinds import kind_of
-from cassette_import.contexts.backends.operations import FUNCTIONS
+from cassette_import.contexts.graph.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
+from cassette_import.contexts.graph.flow.loops import SymbolicRange
+from cassette_import.contexts.graph.flow.recorder import Recorder
+from cassette_import.contexts.graph.flow.shared import Stale
+from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
+from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
 __all__ = ["Calls"]
@@ -65,7 +64,7 @@ class Calls(ConvertedCode):
         rule = _RULES.get(f) if f.__hash__ is not None and not isinstance(f, MethodType) else None
         if rule is not None and (inside or contains_symbol(arguments)):
             return rule(self, f, arguments, keywords)
-        if f in FUNCTIONS and inside and not keywords:
+        if f in self.run.shared.functions and inside and not keywords:
             return self.run.operation(f, *arguments)
         if inside and not self._takes_symbols(f, function):
             raise self.run.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number")

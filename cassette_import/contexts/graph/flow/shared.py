@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
-from cassette_import.contexts.backends.kinds import Kind
+from cassette_import.contexts.graph.kinds import Kind
 from cassette_import.contexts.graph.nodes import Constant
 
 __all__ = ["Again", "Shared", "Slot", "Stale"]
@@ -63,8 +63,10 @@ class Shared:
         The places of joins that some ways come to with a number of Python, and others with one of NumPy.
     """
 
-    def __init__(self, inputs: int, keeps_loops: bool = True, arrays: bool = False) -> None:
+    def __init__(self, inputs: int, functions: frozenset[Any], keeps_loops: bool = True, arrays: bool = False) -> None:
         self._next = inputs
+        self.functions = functions
+        """The functions of numbers that may be operations."""
         self.keeps_loops = keeps_loops
         self.arrays = arrays
         """Whether arrays may be unknown."""
@@ -84,7 +86,7 @@ class Shared:
 
     def copy(self) -> Shared:
         """The same, to be changed by runs that may turn out not to go with the others."""
-        made = Shared(self._next, self.keeps_loops, self.arrays)
+        made = Shared(self._next, self.functions, self.keeps_loops, self.arrays)
         made.tables = self.tables
         made.staying, made.unrolled = set(self.staying), set(self.unrolled)
         made.numbers, made.loops, made.fixed = dict(self.numbers), dict(self.loops), dict(self.fixed)
