@@ -14,10 +14,20 @@ import pickle
 import sys
 from collections.abc import Callable
 from inspect import CO_VARKEYWORDS
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "in_order", "is_without_state", "on_one_line", "takes_others"]
+__all__ = [
+    "IMMUTABLE",
+    "PROTOCOL",
+    "CannotCache",
+    "Key",
+    "check_was_not_raised",
+    "in_order",
+    "is_without_state",
+    "on_one_line",
+    "takes_others",
+]
 
 PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
@@ -180,16 +190,44 @@ class _Pickler(pickle.Pickler):
                 return _identity, (obj.__module__, obj.__qualname__, self._digest(obj))
         elif isinstance(obj, ModuleType):
             return _identity, (obj.__name__,)
+        elif isinstance(obj, BaseException):
+            check_was_not_raised(obj, "an argument is or contains")
+            return NotImplemented
         elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not is_without_state(obj):
             return NotImplemented
         if self._digest is not None:
             raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
         self.by_identity.append(obj)
-        return _identity, (len(self.by_identity),)
+        # What a function holds is its state: pickle writes it after it knows the function, which may hold itself.
+        held = _held_by(obj) if isinstance(obj, FunctionType) else None
+        return _identity, (len(self.by_identity),), held
 
 
 def _identity(what: object) -> None:
     """Represents an object in a key. It is never called, because keys are not read."""
+
+
+def _held_by(function: FunctionType) -> tuple[Any, ...] | None:
+    """What calls of a function may change: the variables of its closure, its defaults and its attributes."""
+    cells = function.__closure__ or ()
+    held = function.__defaults__, function.__kwdefaults__, vars(function), [*map(_content, cells)]
+    return held if any(held) else None
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # the variable has no value
+        return None
+
+
+def check_was_not_raised(error: BaseException, where: str) -> None:
+    """Raise for an exception with what pickle does not write: a traceback, a cause, a context.
+
+    `where` is how the reason begins.
+    """
+    if error.__traceback__ or error.__cause__ or error.__context__ or error.__suppress_context__:
+        raise CannotCache(f"{where} an exception with a traceback or a cause, which cannot be copied")
 
 
 def _is_found_by_name(obj: Any) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Container
 from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
+from weakref import getweakrefcount
 
 from cassette_import.contexts.memoize.argument_keys import (
     IMMUTABLE,
@@ -24,10 +25,13 @@ from cassette_import.contexts.memoize.argument_keys import (
     on_one_line,
 )
 from cassette_import.contexts.memoize.array_copies import check_memory, is_array, written
+from cassette_import.contexts.memoize.copied_objects import (
+    check_can_be_copied,
+    is_hashed_by_identity,
+    is_told_from_a_copy,
+)
 
 __all__ = ["CachedResult", "cached_result"]
-
-_HASH: Final[Any] = object.__hash__
 
 
 class CachedResult:
@@ -79,7 +83,9 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
         raise CannotCache(f"its result cannot be copied: {on_one_line(error)}") from None
     if copied is result:  # such as a class, a function of a module, or a member of an enum
         return CachedResult(result, is_pickled=False)
-    if others and _is_known_by_identity(result) and others > _ReferenceCounter.references_in(result):
+    if is_told_from_a_copy(result) and (
+        getweakrefcount(result) or (others and others > _ReferenceCounter.references_in(result))
+    ):
         raise CannotCache("its result is held elsewhere too, and a copy would be another object")
     if _is_part_held(result, pickler):
         raise CannotCache("a part of its result is held elsewhere too, and a copy would be another object")
@@ -99,10 +105,11 @@ class _ResultPickler(pickle.Pickler):
             raise CannotCache("its result contains a bound method, whose receiver would be copied")
         if (
             not isinstance(obj, (FunctionType, BuiltinFunctionType, ModuleType, type))
-            and _is_hashed_by_identity(obj)
+            and is_hashed_by_identity(obj)
             and is_without_state(obj)
         ):
             raise CannotCache(f"its result contains an object without state: {type(obj).__qualname__} object")
+        check_can_be_copied(obj, "its result contains")
         if is_array(obj):
             return written(obj)
         return NotImplemented
@@ -133,6 +140,9 @@ _SHARED: Final = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 def _is_part_held(result: Any, pickler: pickle.Pickler) -> bool:
     """Whether other code holds a part of a pickled result, and would notice that a copy is another object."""
+    parts = (part for _, part in pickler.memo.copy().values())
+    if any(getweakrefcount(part) for part in parts if part is not result and _is_changeable(part)):
+        return True
     return any(count > _REFERENCES_OF_PICKLING for count in _other_references(result, pickler))
 
 
@@ -150,7 +160,7 @@ def _other_references(result: Any, pickler: pickle.Pickler) -> list[int]:
 
 
 def _is_changeable(part: Any) -> bool:
-    return _is_known_by_identity(part) and not isinstance(part, _SHARED)
+    return is_told_from_a_copy(part) and not isinstance(part, _SHARED)
 
 
 def _referents(part: Any, memo: Container[int]) -> list[int]:
@@ -168,16 +178,6 @@ def _referents(part: Any, memo: Container[int]) -> list[int]:
     values = [id(value) for value in namespace.values()]
     slots = [one for one in found if one not in values and one != id(namespace)]
     return [*slots, id(namespace)] if id(namespace) in memo else [*slots, *values]
-
-
-def _is_known_by_identity(value: Any) -> bool:
-    """Whether the program can tell an object from an equal one other than by `is`: changes show, or `==` is `is`."""
-    return getattr(type(value), "__hash__", None) is None or _is_hashed_by_identity(value)
-
-
-def _is_hashed_by_identity(value: Any) -> bool:
-    kind: Any = type(value)
-    return bool(kind.__hash__ is _HASH)
 
 
 def _references_of_pickling() -> int:

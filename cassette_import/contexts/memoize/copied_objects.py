@@ -1,0 +1,68 @@
+"""Which objects a program can tell from their copies, and which have something that a copy would not have.
+
+Knows classes, and what pickle leaves out; must not know results, keys or stores.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.contexts.memoize.argument_keys import CannotCache, check_was_not_raised
+
+__all__ = ["check_can_be_copied", "is_hashed_by_identity", "is_told_from_a_copy"]
+
+_HASH: Final[Any] = object.__hash__
+_SET_ATTRIBUTE: Final[Any] = object.__setattr__
+
+
+def is_hashed_by_identity(value: Any) -> bool:
+    """Whether an object is equal to itself alone, as far as its class says."""
+    kind: Any = type(value)
+    return bool(kind.__hash__ is _HASH)
+
+
+def is_told_from_a_copy(value: Any) -> bool:
+    """Whether the program can tell an object from an equal one other than by `is`: changes show, or `==` is `is`.
+
+    >>> is_told_from_a_copy([]), is_told_from_a_copy((1, 2))
+    (True, False)
+    """
+    return getattr(type(value), "__hash__", None) is None or is_hashed_by_identity(value) or _has_attributes(value)
+
+
+def _has_attributes(value: Any) -> bool:
+    """Whether a program may assign to attributes of an object that is hashed by its value.
+
+    A class with a `__setattr__` of its own, such as a frozen dataclass, has the say. Of those of the standard library,
+    none that is hashed by its value is changed.
+    """
+    kind: Any = type(value)
+    if kind.__setattr__ is not _SET_ATTRIBUTE or isinstance(value, (type, Enum)):
+        return False
+    if kind.__module__.partition(".")[0] in sys.stdlib_module_names:
+        return False
+    return bool(kind.__dictoffset__) or any(vars(base).get("__slots__") for base in kind.__mro__)
+
+
+def check_can_be_copied(value: Any, where: str) -> None:
+    """Raise for an object of which pickle leaves something out, or whose copies have effects when they are deleted.
+
+    Parameters
+    ----------
+    value:
+        The object.
+    where:
+        How the reason begins.
+
+    Raises
+    ------
+    CannotCache
+        For an exception that was raised or has a cause, and for an object with a `__del__` in Python.
+    """
+    if isinstance(value, BaseException):
+        check_was_not_raised(value, where)
+    if isinstance(getattr(type(value), "__del__", None), FunctionType):
+        raise CannotCache(f"{where} an object with a finalizer, which a copy would run too: {type(value).__qualname__}")
