@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
+from collections.abc import Collection
 from types import BuiltinFunctionType
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import array_types, can_change
 
-__all__ = ["CHANGED_ARRAY", "changed_arrays", "refused_call"]
+__all__ = ["CHANGED_ARRAY", "changed_arrays", "is_in_order", "leaves_numbers", "makes_new", "owner_of", "refused_call"]
 
 CHANGED_ARRAY: Final = (
     "an array with unknown numbers is changed in place",
@@ -45,6 +47,68 @@ _OUT: Final = {
 """The place of `out` in functions in C and methods, which have no signature before NumPy 2.4."""
 _NO_PLACE: Final = 99
 _POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+_CREATORS: Final = ("zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity")
+_LIKE: Final = ("zeros_like", "ones_like", "empty_like", "full_like")
+_OPERATORS: Final = frozenset(
+    getattr(operator, name)
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_"),
+        *("xor", "lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert"),
+    )
+)
+_NEW: Final = frozenset(
+    {
+        *(*_CREATORS, *_LIKE, "concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "where", "clip"),
+        *("dot", "vdot", "inner", "outer", "cross", "kron", "convolve", "correlate", "tensordot", "polyval"),
+        *("sum", "prod", "mean", "std", "var", "min", "max", "amin", "amax", "ptp", "argmin", "argmax", "all", "any"),
+        *("cumsum", "cumprod", "median", "average", "sort", "argsort", "copy", "flatten", "tile", "repeat", "interp"),
+        *("trace", "norm", "det", "inv", "solve", "cholesky", "array", "astype", "count_nonzero", "matmul"),
+    }
+)
+"""Functions and methods of NumPy whose result is a new array, or a number."""
+_MAY_SHARE: Final = frozenset({"copy", "ndmin", "out", "like", "subok", "order", "device"})
+"""Keywords with which a result may be an operand, or in another order in memory."""
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory of a view."""
+    while can_change(array.base):
+        array = array.base
+    return array
+
+
+def makes_new(function: Any, operands: int, keywords: Collection[str]) -> bool:
+    """Whether the result of a function shares no memory with an operand, whatever the operands are.
+
+    >>> import numpy as np
+    >>> makes_new(np.zeros, 1, ()), makes_new(np.sin, 1, ()), makes_new(np.asarray, 1, ())
+    (True, True, False)
+    """
+    if type(function).__name__ == "ufunc":
+        return operands == function.nin and "out" not in keywords
+    if type(function).__hash__ is None:
+        return False
+    if function in _OPERATORS or function is abs:
+        return True
+    if not _is_of_numpy(function) or not _MAY_SHARE.isdisjoint(keywords):
+        return False
+    name = getattr(function, "__name__", "")
+    if (name == "array" and operands > 2) or (name in ("astype", "clip") and operands > 3):
+        return False
+    return name in _NEW
+
+
+def is_in_order(function: Any, operands: int, keywords: Collection[str]) -> bool:
+    """Whether the elements of a new array are one after the other in memory, so that `reshape` makes a view."""
+    name = getattr(function, "__name__", "")
+    return name in _CREATORS and operands <= 2 and "order" not in keywords and _is_of_numpy(function)
+
+
+def leaves_numbers(function: Any) -> bool:
+    """Whether the numbers in the result of a function are left over from elsewhere."""
+    return getattr(function, "__name__", "") in _UNSET and _is_of_numpy(function)
 
 
 def refused_call(function: Any, name: str) -> tuple[str, str] | None:

@@ -23,6 +23,7 @@ from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
 from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.common.own_operators import own_methods
 from cassette_import.contexts.graph.array_changes import changed_arrays, refused_call
+from cassette_import.contexts.graph.array_versions import ArrayVersions
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.known_functions import (
     IN_PLACE,
@@ -34,7 +35,7 @@ from cassette_import.contexts.graph.known_functions import (
 )
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
-from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
@@ -64,6 +65,8 @@ class TraceContext(LosesNothing, tagging=True):
     ----------
     outside:
         What the function must not change.
+    changed_later:
+        The places of calls that make arrays which get unknown numbers later: the arrays are nodes.
     limit:
         How many nodes and guards a trace may have.
     """
@@ -71,7 +74,9 @@ class TraceContext(LosesNothing, tagging=True):
     exempt_leaves: ClassVar[frozenset[int]] = frozenset({id(object.__new__)})
     parts_alike: ClassVar[bool] = False
 
-    def __init__(self, outside: Outside, limit: int = _MOST_STEPS) -> None:
+    def __init__(
+        self, outside: Outside, changed_later: frozenset[CallSite] = frozenset(), limit: int = _MOST_STEPS
+    ) -> None:
         super().__init__()
         self.outside = outside
         self.steps: list[Step] = []
@@ -81,6 +86,10 @@ class TraceContext(LosesNothing, tagging=True):
         self._count = 0
         self._judged: dict[int, tuple[Any, bool]] = {}
         self._guarded: dict[tuple[str, int], Guard] = {}
+        self.arrays = ArrayVersions(self)
+        self.changed_later = changed_later
+        self.begins_again: CallSite | None = None
+        """Where an array is made that gets unknown numbers, if the trace has found that too late."""
         self.caught: NotRepresentable | None = None
         """The error if the program catches an exception that unknown values have raised."""
 
@@ -96,7 +105,14 @@ class TraceContext(LosesNothing, tagging=True):
     def node_of(self, value: Any) -> Node | None:
         """The node of a value; None if it is known."""
         found = metadata(value, self)
-        return found if isinstance(found, Node) else None
+        if not isinstance(found, Node):
+            return None
+        bare = plain(value)
+        return self.arrays.current(bare, found) if can_change(bare) else found
+
+    def has_node(self, value: Any) -> bool:
+        """Whether a value is unknown."""
+        return isinstance(metadata(value, self), Node)
 
     def operation(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> Any:
         """The result of a leaf, tagged with a new node for it."""
@@ -112,9 +128,16 @@ class TraceContext(LosesNothing, tagging=True):
         self._append(node)
         return node
 
+    def add_node(self, function: Any, operands: tuple[Template, ...], value: Any) -> Node:
+        """A new operation that no event of the program is."""
+        node = Node(self._count, function, operands, {}, value, nearest_site())
+        self._append(node)
+        return node
+
     def _append(self, step: Step) -> None:
         if isinstance(step, Node):
             self._count += 1
+            self.arrays.notes(step)
         self.steps.append(step)
         if len(self.steps) > self._limit:
             raise self.refuse(
@@ -299,6 +322,8 @@ class TraceContext(LosesNothing, tagging=True):
     def check_change(self, f: Any, arguments: tuple[Any, ...]) -> None:
         """Refuse to change an object that exists outside of the call."""
         owner = plain(arguments[0])
+        if can_change(owner) and self.has_node(arguments[0]):
+            return  # its own overload sees to it
         if id(f) in MUTATORS and not self._changes_nothing(f, arguments) and self.outside.forbids(owner):
             raise self.refuse(_changed_outside(owner))
 

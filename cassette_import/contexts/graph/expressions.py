@@ -17,6 +17,7 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import can_change, is_array
+from cassette_import.contexts.graph.changes import Change
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.known_functions import makes_text, module_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Made, Node, Template, nodes_in
@@ -43,6 +44,8 @@ class Names:
     def __init__(self) -> None:
         self.modules: dict[str, None] = {}
         self.tables: dict[str, str] = {}
+        self.helpers: dict[Any, str] = {}
+        """The functions that the program has beside its own, by what they do."""
         self._counts: Counter[str] = Counter()
         self._taken = {*keyword.kwlist, *dir(builtins), "math", "numpy"}
 
@@ -60,6 +63,12 @@ class Names:
         if text not in self.tables:
             self.tables[text] = self.new("TABLE")
         return self.tables[text]
+
+    def helper(self, function: Change) -> str:
+        """The name of a function that changes a copy of an array."""
+        if function not in self.helpers:
+            self.helpers[function] = self.new(function.__name__)
+        return self.helpers[function]
 
     def constant(self, value: Any) -> str:
         """A known value as an expression.
@@ -132,6 +141,8 @@ def call(node: Node, operands: Sequence[str], keywords: dict[str, str], names: N
     """The expression of an operation; it has brackets where an operator is around."""
     f: Any = node.function
     _check_texts(node)
+    if isinstance(f, Change):
+        return f"{names.helper(f)}({_arguments(operands, keywords)})"
     if f in _BINARY and len(operands) == 2:
         return f"({operands[0]} {_BINARY[f]} {operands[1]})"
     if f in _UNARY:

@@ -68,7 +68,7 @@ _IMPURE_ARRAYS: Final = frozenset(
     {
         *("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "save", "savez", "savetxt", "load"),
         *("loadtxt", "genfromtxt", "fromfile", "memmap", "sort", "fill", "partition", "resize", "setfield", "setflags"),
-        *("itemset", "tofile", "dump", "byteswap", "empty", "empty_like", "set_printoptions", "seterr", "vectorize"),
+        *("itemset", "tofile", "dump", "byteswap", "set_printoptions", "seterr", "vectorize"),
         *("apply_along_axis", "apply_over_axes", "frompyfunc", "fromfunction", "piecewise", "fromiter"),
     }
 )

@@ -19,6 +19,7 @@ from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.graph.array_changes import CHANGED_ARRAY
+from cassette_import.contexts.graph.array_overloads import changes_array, register_arrays
 from cassette_import.contexts.graph.context import LITERALS, TraceContext
 from cassette_import.contexts.graph.errors import refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
@@ -37,7 +38,7 @@ _SINGLETONS: Final = (None, True, False, Ellipsis, NotImplemented)
 
 
 def _has_node(ctx: Any, values: Any) -> bool:
-    return any(type(one) is Tagged and ctx.node_of(one) is not None for one in values)
+    return any(type(one) is Tagged and ctx.has_node(one) for one in values)
 
 
 # ---- operators and conversions
@@ -45,11 +46,11 @@ def _has_node(ctx: Any, values: Any) -> bool:
 
 @hidden
 def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if f in IN_PLACE and can_change(plain(arguments[0])) and allmetadata(ctx, *arguments):
+        return changes_array(ctx, f, *arguments)
     if keywords or not _has_node(ctx, arguments) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     values = [plain(one) for one in arguments]
-    if f in IN_PLACE and can_change(values[0]):
-        raise ctx.refuse(refusal(*CHANGED_ARRAY))
     has_container = any(isinstance(one, _CONTAINERS) for one in values)
     if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
         return call_without_overload(f, tuple(map(ctx.decided, arguments)), {})
@@ -232,6 +233,7 @@ _ESCAPES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"),
 
 def register_optional() -> None:
     """Register overloads of functions of packages that are imported by now."""
+    register_arrays()
     module = sys.modules.get("markupsafe._speedups")
     function = getattr(module, "_escape_inner", None)
     if function is not None and function not in _optional:
@@ -260,6 +262,8 @@ def _iterate(ctx: Any, f: Any, value: Any, *more: Any, **keywords: Any) -> Any:
     if not (isinstance(plain(value), (str, bytes)) or is_array(plain(value))) or more or keywords:
         raise ctx.refuse(refusal(f"an unknown {node.type.__name__} is iterated", "Give a list of unknown values"))
     ctx.guard("length", node, len(plain(value)))
+    if can_change(plain(value)):
+        return call_without_overload(f, (value,), {})  # the array may change before its items are read
     items = [_getitem(ctx, operator.getitem, value, number) for number in range(len(plain(value)))]
     return call_without_overload(f, (_bound(ctx, items),), {})
 
@@ -326,10 +330,16 @@ def _decided_key(ctx: Any, key: Any) -> Any:
 @hidden
 def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any) -> Any:
     """`dict.get`, `operator.setitem` and the like: the key has to be known."""
-    if ctx.node_of(owner) is not None or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
+    if f is operator.setitem and can_change(plain(owner)) and (ctx.has_node(owner) or _is_unknown(ctx, key, *more)):
+        return changes_array(ctx, f, owner, key, *more)
+    if ctx.has_node(owner) or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
         raise ctx.refuse(refusal(*CHANGED_ARRAY))
     ctx.check_change(f, (owner, key, *more))
     return call_without_overload(f, (owner, _decided_key(ctx, key), *more), keywords)
+
+
+def _is_unknown(ctx: Any, key: Any, *more: Any) -> bool:
+    return bool(allmetadata(ctx, key, *more)) or _has_unknown_bounds(ctx, key)
 
 
 @hidden

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import (
@@ -66,8 +67,9 @@ class _Path:
         self.trace = trace
         self.number: dict[int, int] = {}
         seen: dict[Hashable, int] = {}
+        returned = {node.number for node in nodes_in(trace.result) if can_change(node.value)}
         for step in trace.steps:
-            if isinstance(step, Node):
+            if isinstance(step, Node) and step.number not in returned:  # each result is an array of its own
                 key = key_of(step, self.number)
                 self.number[step.number] = seen.setdefault(key, step.number)
         self.uses: Counter[int] = Counter(map(self.of, nodes_in(trace.result)))

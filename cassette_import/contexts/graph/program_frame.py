@@ -58,7 +58,8 @@ class ProgramFrame:
         """The text of the module."""
         head = [f"import {module}" for module in sorted(self.names.modules)]
         tables = [f"{name} = {text}" for text, name in self.names.tables.items()]
-        parts = ["\n".join(head), "\n".join(tables), f"def {self._function}({', '.join(self._parameters)}):"]
+        helpers = [function.source.replace("NAME", name, 1) + "\n" for function, name in self.names.helpers.items()]
+        parts = ["\n".join(head), *helpers, "\n".join(tables), f"def {self._function}({', '.join(self._parameters)}):"]
         return "\n\n".join(part for part in parts if part) + "\n" + "\n".join(self.lines) + "\n"
 
     def _read(self, place: str, template: Template, known: dict[int, str]) -> None:

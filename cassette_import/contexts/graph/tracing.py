@@ -10,16 +10,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Step, Template, evaluated, same
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Step, Template, evaluated, nodes_in, same
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.overloads import TraceContext as _Traced
 from cassette_import.contexts.graph.overloads import register_optional
 from cassette_import.contexts.graph.results import Parts, is_plain_object, store_of, template_of
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.dispatch.call_sites import CallSite
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
 
@@ -191,7 +192,19 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...]) -> Trace:
         raise NotOverdubbable(f"there is no graph of {f!r}: it has no Python source")
     known = [f, *(one for one in args if not is_unknown(one))]
     register_optional()
-    ctx = _Traced(Outside(f, known))
+    changed_later: frozenset[CallSite] = frozenset()
+    while True:
+        ctx = _Traced(Outside(f, known), changed_later)
+        try:
+            return _run(ctx, f, *_arguments(ctx, args))
+        except NotRepresentable:
+            if ctx.begins_again is None or ctx.begins_again in changed_later:
+                raise
+            changed_later |= {ctx.begins_again}
+
+
+def _arguments(ctx: TraceContext, args: tuple[Any, ...]) -> tuple[list[Any], list[Argument]]:
+    """The values for the run, and the unknown arguments."""
     arguments: list[Argument] = []
     given: list[Any] = []
     for one in args:
@@ -201,7 +214,7 @@ def trace(f: Callable[..., Any], args: tuple[Any, ...]) -> Trace:
             given.append(value)
         else:
             given.append(one)
-    return _run(ctx, f, given, arguments)
+    return given, arguments
 
 
 def _run(ctx: TraceContext, f: Callable[..., Any], given: list[Any], arguments: list[Argument]) -> Trace:
@@ -212,6 +225,9 @@ def _run(ctx: TraceContext, f: Callable[..., Any], given: list[Any], arguments: 
             raise ctx.caught
         result = template_of(ctx, value)
         del value
+        for node in nodes_in(result):
+            if can_change(node.value):
+                ctx.arrays.check_set(ctx.arrays.memory_of(node))
         with Parts(result) as parts:
             _check_effects(ctx, parts.values)
             parts.look_for_outliving(ctx.outside)
@@ -234,6 +250,7 @@ def _check_effects(ctx: TraceContext, result: list[Any]) -> None:
         )
     tag_of(ctx).store.keep_parts_of(None)  # type: ignore[union-attr]
     ctx.forget_functions()
+    ctx.arrays.forget()
     outliving = ctx.outside.changed_object(result)
     if outliving is not None:
         owner, site = outliving

@@ -232,8 +232,9 @@ def fills(array):
 
 def changes_array(x):
     made = np.zeros(2)
+    places = made.flat
     made[0] = x
-    return made
+    return made, places[0]
 
 
 def catches(x):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
+from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.graph.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
 from cassette_import.contexts.graph.flow.loops import SymbolicRange
 from cassette_import.contexts.graph.flow.recorder import Recorder
@@ -126,6 +127,8 @@ class Calls(ConvertedCode):
             elif isinstance(holder, list) and isinstance(key, int):
                 self.run.changes(holder, "item", key % len(holder) if holder else key)
             self.run.changes(holder, "item", key) if isinstance(holder, dict) else None
+        elif can_change(holder) and (contains_symbol(value) or self.run.regions):
+            raise self.run.refuse("an array is changed in place")
         elif contains_symbol(value) or self.run.regions:
             raise self.run.refuse(f"an item of a {type(holder).__name__} is assigned")
         else:
@@ -148,6 +151,8 @@ class Calls(ConvertedCode):
 
     def augmented(self, name: str, old: Any, value: Any) -> Any:
         """What `x += y` and the like store."""
+        if is_array_symbol(old) and can_change(old.node.value):
+            raise self.run.refuse("an unknown array is changed in place")
         if isinstance(old, _LISTS):
             self._changes_whole(old)
         elif not isinstance(old, (int, float, complex, str, bytes, tuple)) and type(old) is not Symbol:
