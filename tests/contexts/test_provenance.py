@@ -238,7 +238,7 @@ def test_objects_in_containers_are_not_shown_for_the_parts(capsys):
 
     loud = Loud()
     assert found(program, loud) == [("[2.5, 2.5]", ["B2"])]
-    assert loud.shown == 2  # by print, and for the line of the report
+    assert loud.shown == 1  # by print alone
 
 
 def lines_of(prices, file):

@@ -3,10 +3,9 @@
 Knows how metadata propagates; must not know other contexts.
 """
 
-from cassette_import.contexts.provenance.context import (
-    Cell,
-    Line,
-    Provenance,
-)
+from cassette_import.contexts.provenance import writing
+from cassette_import.contexts.provenance.context import Cell, Line, Provenance
 
 __all__ = ["Cell", "Line", "Provenance"]
+
+writing.register(Provenance)

@@ -1,20 +1,18 @@
 """The context `Provenance`: finds the cells of the input from which each number of a report was computed.
 
-Cells are tagged where `csv` reads them. The metadata of a computed value refers to that of its operands. Where the
-program writes a table or a text, its parts are recorded with their cells. Knows how values are tagged; must not know
-how cells are named.
+Cells are tagged where `csv` reads them. The metadata of a computed value refers to that of its operands. Knows how
+values are tagged, and what a report is; must not know how cells are named, nor by which calls a program writes.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import json
 import operator
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -24,10 +22,9 @@ from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
+from cassette_import.contexts.provenance.shown_values import runs_no_code
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
-from cassette_import.runtime.tagging.iterator_metadata import iterate_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -121,7 +118,7 @@ class Provenance(Context, tagging=True):
             shift = text.find(inner) if len(inner) <= len(text) else -inner.find(text)
             return tuple(
                 (max(0, start + shift), min(len(text), end + shift), origin)
-                for start, end, origin in self._pieces_of(arguments[0])
+                for start, end, origin in self.pieces_of(arguments[0])
                 if end + shift > 0 and start + shift < len(text)
             )
         return None
@@ -129,11 +126,11 @@ class Provenance(Context, tagging=True):
     def _concatenated_pieces(self, parts: tuple[Any, ...]) -> tuple[Piece, ...]:
         found, offset = [], 0
         for part in parts:
-            found += [(start + offset, end + offset, origin) for start, end, origin in self._pieces_of(part)]
+            found += [(start + offset, end + offset, origin) for start, end, origin in self.pieces_of(part)]
             offset += len(plain(part))
         return tuple(found)
 
-    def _pieces_of(self, value: Any, text: str | None = None) -> tuple[Piece, ...]:
+    def pieces_of(self, value: Any, text: str | None = None) -> tuple[Piece, ...]:
         """The parts of a value's text; of text itself, it is the value."""
         origin, bare = metadata(value, self), plain(value)
         if isinstance(origin, Origin):
@@ -149,7 +146,7 @@ class Provenance(Context, tagging=True):
         offset = 1
         for item in self._values_in(container):
             bare = plain(item)
-            if type(bare) not in _SHOWN_AS_THEY_ARE:  # no code of the program runs once more
+            if not runs_no_code(bare):  # no code of the program runs once more
                 return whole
             shown = repr(bare)
             offset = text.find(shown, offset)
@@ -177,19 +174,17 @@ class Provenance(Context, tagging=True):
 
     # ---- the report
 
-    def _record(self, values: Any, separator: str) -> None:
-        """Record values that the program writes, joined by the separator."""
+    def record(self, parts: Iterable[tuple[str, tuple[Piece, ...]]]) -> None:
+        """Record a text that the program has written: its parts one after the other, each with its pieces."""
         texts: list[str] = []
         found: list[Piece] = []
         offset = 0
-        for value in values:
-            texts.append(str(plain(value)))
-            found += [
-                (start + offset, end + offset, origin) for start, end, origin in self._pieces_of(value, texts[-1])
-            ]
-            offset += len(texts[-1]) + len(separator)
+        for text, pieces in parts:
+            texts.append(text)
+            found += [(start + offset, end + offset, origin) for start, end, origin in pieces]
+            offset += len(text)
         with self._lock:
-            self._written.append((separator.join(texts), tuple(found)))
+            self._written.append(("".join(texts), tuple(found)))
 
     @property
     def lines(self) -> list[Line]:
@@ -247,10 +242,8 @@ def _data(cells: list[Any]) -> list[Any]:
 
 
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset, deque)
-_SHOWN_AS_THEY_ARE: Final = frozenset({int, float, complex, str, bytes, bool, type(None), list, tuple, dict})
 _CONCATENATED: Final = (primitives.build_string, operator.add, operator.iadd, operator.concat)
 _PADDED: Final = (str.ljust, str.rjust, str.center, str.zfill, str.strip, str.lstrip, str.rstrip)
-_WRITER: Final = type(csv.writer(io.StringIO()))
 
 
 # ---- reading cells
@@ -286,76 +279,3 @@ def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 Provenance.overdub.register(csv.reader, csv.DictReader)(_reader)
-
-
-# ---- writing the report
-
-
-def _items(ctx: Any, row: Any) -> list[Any]:
-    """The items of a row, wrapped; no items of an iterator, which can be iterated only once."""
-    row = plain(row)
-    return tag_of(ctx).store.wrapped_items(row) if isinstance(row, SEQUENCES) else []  # type: ignore[union-attr]
-
-
-def _print(ctx: Any, f: Any, *values: Any, **keywords: Any) -> None:
-    separator = plain(keywords.get("sep"))
-    ctx._record(values, " " if separator is None else separator)
-
-
-def _write(ctx: Any, f: Any, file: Any, text: Any, *more: Any, **keywords: Any) -> None:
-    ctx._record([text], "")
-
-
-@hidden
-def _writelines(ctx: Any, f: Any, file: Any, lines: Any, *more: Any, **keywords: Any) -> Any:
-    if isinstance(plain(file), io.TextIOWrapper):
-        lines = _recorded(ctx, iterate_outside(lines))
-    return fallback(ctx, f, file, lines, *more, **keywords)
-
-
-@hidden
-def _recorded(ctx: Any, lines: Iterator[Any]) -> Iterator[Any]:
-    for line in lines:
-        ctx._record([line], "")
-        yield plain(line)
-
-
-Provenance.overdub.register(io.TextIOWrapper.writelines)(_writelines)
-
-
-def _writerow(ctx: Any, f: Any, writer: Any, row: Any, *more: Any, **keywords: Any) -> None:
-    ctx._record(_items(ctx, row), ",")
-
-
-def _writerows(ctx: Any, f: Any, writer: Any, rows: Any, *more: Any, **keywords: Any) -> None:
-    for row in _items(ctx, rows):
-        ctx._record(_items(ctx, row), ",")
-
-
-def _values(ctx: Any, writer: Any, row: Any) -> list[Any]:
-    slots = tag_of(ctx).store.slots_by_key(plain(row))  # type: ignore[union-attr]
-    values = plain(row)
-    return [Tagged(*slots[name]) if name in slots else values.get(name, "") for name in plain(writer).fieldnames]
-
-
-def _dict_row(ctx: Any, f: Any, writer: Any, rowdict: Any) -> None:
-    ctx._record(_values(ctx, writer, rowdict), ",")
-
-
-def _dict_rows(ctx: Any, f: Any, writer: Any, rowdicts: Any) -> None:
-    for row in _items(ctx, rowdicts):
-        ctx._record(_values(ctx, writer, row), ",")
-
-
-for _handler, _targets in (
-    (_print, (print,)),
-    (_write, (io.TextIOWrapper.write,)),
-    (_writerow, (_WRITER.writerow,)),
-    (_writerows, (_WRITER.writerows,)),
-    (
-        _dict_row,
-        (csv.DictWriter.writerow, csv.DictWriter.writerow),
-    ),  # twice: `register` takes a single function for the hook itself
-    (_dict_rows, (csv.DictWriter.writerows, csv.DictWriter.writerows)),
-):
-    Provenance.prehook.register(*_targets)(_handler)
