@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -178,6 +178,9 @@ class Context:
     inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
     follows_bodies: ClassVar[bool] = False  # whether `follow_body` is called for bodies of generators and coroutines
+    follow_expression: Callable[[CodeType, Any, bool], Iterator[FollowedBody]] | None = None
+    """What begins generator expressions in place of `follow_body`, for contexts that have it in C: it takes the code,
+    what the first loop takes items from, and whether this is asynchronous. The result's first step begins the body."""
     follows_roots: ClassVar[bool] = False  # whether `root_begins` and `root_ended` are called for calls of verbs
     lost: ClassVar[str] = "report"
     recognised_types: ClassVar[tuple[type, ...]] = ()

@@ -24,7 +24,7 @@ def assigned_contexts(at: At, shape: Shape) -> list[ast.stmt]:
     if not shape.everything:
         return []
     return [
-        at.put(ast.Assign([at.store(temporaries.context(number))], _context(at, shape, number)))
+        at.put(ast.Assign([at.store(temporaries.context(number))], hook_context(at, shape, number)))
         for number, context in enumerate(shape.contexts)
         if context.prehook or context.posthook or shape.has_errorhooks
     ]
@@ -34,11 +34,13 @@ def with_contexts(at: At, shape: Shape, value: ast.expr) -> ast.expr:
     """The same before an expression."""
     if not shape.everything or (shape.tagging and not needs_contexts(shape)):
         return value
-    lets = [at.let(temporaries.context(number), _context(at, shape, number)) for number in range(len(shape.contexts))]
+    lets = [
+        at.let(temporaries.context(number), hook_context(at, shape, number)) for number in range(len(shape.contexts))
+    ]
     return at.pick([*lets, value], len(lets))
 
 
-def _context(at: At, shape: Shape, number: int) -> ast.expr:
+def hook_context(at: At, shape: Shape, number: int) -> ast.expr:
     """A context as its hooks take it; hooks in C are methods of its recorder."""
     contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
     context = at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))

@@ -11,7 +11,13 @@ from types import MappingProxyType
 from typing import Any
 
 from cassette_import.rewriting import symbols, temporaries, variant_names
-from cassette_import.rewriting.branch_frames import assigned_contexts, handled, with_contexts, with_handler
+from cassette_import.rewriting.branch_frames import (
+    assigned_contexts,
+    handled,
+    hook_context,
+    with_contexts,
+    with_handler,
+)
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES
@@ -244,7 +250,12 @@ class _Rewriter:
         if mode is Mode.CALLEE and self._may_be_inlined:
             statements = insert_parts(statements, ResumedParts(self), self.kept)
         block = self.block(statements, mode, None)
-        return follow_body(block) if self.follows_bodies and mode is Mode.CALLEE else block
+        if not self.follows_bodies or mode is not Mode.CALLEE:
+            return block
+        if len(self.shapes) == 1 and self.shapes[0].is_accelerated and self._may_be_inlined:
+            at = At(block[0])
+            return follow_body(block, self.test(at, 0, resumed=True), hook_context(at, self.shapes[0], 0))
+        return follow_body(block)
 
     @property
     def _may_be_inlined(self) -> bool:

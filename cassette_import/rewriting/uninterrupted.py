@@ -19,11 +19,13 @@ from cassette_import.rewriting.trees.traversal import children, parts
 
 __all__ = ["Parts", "insert_parts"]
 
-_LEFT_ALONE: Final = frozenset({*OTHER_CODE, ast.With, ast.AsyncWith})
-"""Parts with these look up the context: other code objects, and blocks that a context may be entered for."""
+_LEFT_ALONE: Final = frozenset({*OTHER_CODE, ast.With, ast.AsyncWith}) - {ast.GeneratorExp}
+"""Parts with these look up the context: functions and classes, and blocks that a context may be entered for."""
 _EXPRESSIONS: Final = frozenset({ast.Call, ast.BinOp, ast.Subscript, ast.Attribute})
 """The expressions that may be parts of their own."""
-_WITHOUT_PARTS: Final = frozenset({*_LEFT_ALONE, *COMPREHENSIONS, ast.JoinedStr, ast.comprehension, ast.withitem})
+_WITHOUT_PARTS: Final = frozenset(
+    {*OTHER_CODE, *_LEFT_ALONE, *COMPREHENSIONS, ast.JoinedStr, ast.comprehension, ast.withitem}
+)
 """Nodes in which no expression is a part of its own: they have other scopes, or forbid assignment expressions."""
 _SKIPPED: Final = ("annotation", "returns", "type_params", "target", "targets", "pattern", "optional_vars", "func")
 """Fields in which nothing is a part: targets, annotations, patterns, and callees, which are not values of their own."""
@@ -106,7 +108,7 @@ def _put(holder: Any, field: str, index: int | None, made: ast.AST) -> None:
 
 
 def _is_uninterrupted(node: ast.AST) -> bool:
-    """Whether a part neither suspends, nor has other code or blocks of `with` in it."""
+    """Whether a part neither suspends, nor has functions, classes or blocks of `with` in it."""
     work = [node]
     while work:
         node = work.pop()

@@ -114,8 +114,7 @@ class FollowedBody:
         """What `async for` iterates over."""
         if lookup(type(iterable), "__aiter__") is None:
             return iterable
-        iterator = special(iterable, "__aiter__")()
-        return iterator if lookup(type(iterator), "__anext__") is None else AsyncItems(self, iterator)
+        return AsyncItems(self, special(iterable, "__aiter__")())
 
     @hidden
     def async_manager(self, manager: Any) -> Any:
@@ -363,7 +362,8 @@ class AsyncItems:
 
     @hidden
     def __aiter__(self) -> Any:
-        return self
+        iterator = self._iterator  # if it is a wrong one, the interpreter raises the error
+        return iterator if lookup(type(iterator), "__anext__") is None else self
 
     @hidden
     def __anext__(self) -> Any:

@@ -76,6 +76,8 @@ def followed_expression(iterable: Any, line: int, is_async: bool) -> Any:
         first = iter(iterable)
     followers = [context for context in ACTIVE.get().contexts if context.follows_bodies]
     code = _EXPRESSIONS.code_at(_frame(1).f_code.co_filename, line)
+    if len(followers) == 1 and (begins := followers[0].follow_expression) is not None:
+        return begins(code, first, is_async)
     return _Once(followers, code, first, is_async)
 
 
@@ -105,8 +107,7 @@ class _Once:
         if not self._followers:
             body.begin_with(first)
         elif self._is_async:
-            has_items = lookup(type(first), "__anext__") is not None
-            body.begin_with(AsyncItems(body, first, LastDelegate) if has_items else first)
+            body.begin_with(AsyncItems(body, first, LastDelegate))
         else:
             body.begin_with(Items(body, first, is_first=True))
         return body

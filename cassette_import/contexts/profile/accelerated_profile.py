@@ -5,10 +5,7 @@ Knows recorders and their types; must not know how call trees are reported.
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Callable
-from types import CodeType
 from typing import Any, ClassVar, cast
 
 from cassette_import.contexts.common.accelerator import ACCELERATOR
@@ -16,7 +13,6 @@ from cassette_import.contexts.profile.call_tree import ThreadTree, root_of
 from cassette_import.contexts.profile.context import QUICKEST, Profile
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
-from cassette_import.runtime.followed_bodies import FollowedBody
 
 
 class _AcceleratedProfile(Profile, events=Events.CALLS):
@@ -29,7 +25,9 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
         self.recorder = ACCELERATOR.Recorder(
             self._threads, self.tree_of_this_thread, self.paths.node_below, self._leave_node, self._other_clock()
         )
-        self.recorder.follow_with(self, _body_type(), self.paths.node_of_body, self.leave_body)
+        self.recorder.follow_with(self, self.paths.node_of_body, self.leave_body)
+        self.follow_body = self.recorder.follow  # type: ignore[method-assign]  # a frame less for each body
+        self.follow_expression = self.recorder.follow_expression
 
     @classmethod
     def _accelerated_hooks(cls) -> AcceleratedHooks:
@@ -60,11 +58,6 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
 
     _begin, _end = prehook, posthook
 
-    def follow_body(self, code: CodeType) -> FollowedBody:
-        """Called when the body of a generator, coroutine or generator expression begins."""
-        body: FollowedBody = self.recorder.follow(code)
-        return body
-
     def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """What call sites call before and after a call, for measuring it."""
         return self.recorder.enter, self.recorder.leave
@@ -78,16 +71,6 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
         """The tree of a thread with this name."""
         root = ACCELERATOR.Node(*root_of(name))
         return cast(ThreadTree, ACCELERATOR.Tree(name, root, self.subtracts_overhead))
-
-
-@functools.cache
-def _body_type() -> Any:
-    """The type of runs of bodies in C; it inherits from what reports their steps."""
-    return types.new_class("_AcceleratedBody", (ACCELERATOR.Body, FollowedBody), exec_body=_no_attributes)
-
-
-def _no_attributes(namespace: dict[str, Any]) -> None:
-    namespace["__slots__"] = ()
 
 
 _AcceleratedProfile.__name__ = _AcceleratedProfile.__qualname__ = Profile.__name__  # reports name what was asked for

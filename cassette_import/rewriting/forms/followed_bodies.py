@@ -24,13 +24,24 @@ FOLLOWED: Final[frozenset[type[ast.AST]]] = frozenset(
 """The kinds of nodes that rewriting changes, or whose functions it changes, if bodies are followed."""
 
 
-def follow_body(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Add reports to the rewritten body of a function that can be suspended, in place."""
+def follow_body(body: list[ast.stmt], test: ast.expr | None = None, recorder: ast.expr | None = None) -> list[ast.stmt]:
+    """Add reports to the rewritten body of a function that can be suspended, in place.
+
+    Parameters
+    ----------
+    body:
+        The body.
+    test, recorder:
+        A test for one context, and the recorder of this context, whose method `follow_here` makes the run of the body.
+    """
     nowhere = _Nowhere()
     for number, statement in enumerate(body):
         body[number] = rebuild(statement, None, _enter, _leave)
     at = At(body[0])
-    begun = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.symbol(symbols.FOLLOWED_BODY), [])))
+    run: ast.expr = at.call(at.symbol(symbols.FOLLOWED_BODY), [])
+    if test is not None and recorder is not None:
+        run = at.either(test, at.call(at.attribute(recorder, "follow_here"), []), run)
+    begun = at.put(ast.Assign([at.store(temporaries.BODY)], run))
     return [begun, nowhere.put(ast.Try(body, [], [], [nowhere.report("ended")]))]
 
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, SPLITTERS, CallableProxy, split
 from cassette_import.interpreter.extensions import extension, problem_of
-from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.followed_bodies import NOT_FOLLOWED
+from cassette_import.runtime.state import ACTIVE, Activation
 
 if TYPE_CHECKING:
     from cassette_import.contexts.common.accelerator._accelerator import (
         BlockFile,
-        Body,
         CallStack,
         Counter,
         Edge,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCELERATOR", "Accelerator"]
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 _OTHER_CARRIERS: Final = (type("".__str__), functools.partial, staticmethod, CallableProxy)
 """The further types of callables that carry a function, see `callables.split`."""
@@ -52,7 +51,6 @@ class Accelerator:
     """
 
     BlockFile: type[BlockFile]
-    Body: type[Body]
     CallStack: type[CallStack]
     Counter: type[Counter]
     Edge: type[Edge]
@@ -80,8 +78,9 @@ class Accelerator:
         if not before <= usual <= after:
             return "its clock is not that of time.perf_counter"
         of_callees = split, SPLITTERS, CALLS_OF_INSTANCES, _OTHER_CARRIERS
-        module.configure(ACTIVE, FollowedBody.awaited, FollowedBody.delegated, NOT_FOLLOWED, of_callees)
-        self.Body, self.Node, self.Recorder, self.Tree = module.Body, module.Node, module.Recorder, module.Tree
+        contexts = vars(Activation)["contexts"]
+        module.configure(ACTIVE, contexts, NOT_FOLLOWED, of_callees)
+        self.Node, self.Recorder, self.Tree = module.Node, module.Recorder, module.Tree
         self.Counter, self.Edge = module.Counter, module.Edge
         self.CallStack, self.TraceRecorder = module.CallStack, module.TraceRecorder
         self.BlockFile, self.Formatter, self.TreeLines = module.BlockFile, module.Formatter, module.TreeLines

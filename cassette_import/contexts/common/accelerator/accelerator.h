@@ -45,6 +45,8 @@ typedef struct Node {
     PyObject_HEAD
     PyObject *label, *place, *parent, *kind, *children, *sites, *site;
     struct Node *latest, *successor; /* borrowed: nodes live as long as their tree */
+    struct Node *body;               /* borrowed: the child of the body that was resumed here last, */
+    PyObject *code;                  /* and its code, which the profile keeps alive */
     PyObject *function;              /* borrowed: how an event recognises the node */
     PyObject *callee;                /* borrowed: what the call in progress calls */
     long long calls;
@@ -77,15 +79,15 @@ descend(Tree *tree, Node *node)
 /* ---- module.c */
 
 typedef struct {
-    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type, *counter_type,
-        *tally_type, *type_recorder_type, *call_stack_type, *trace_recorder_type, *formatter_type, *block_file_type,
-        *tree_lines_type;
-    PyObject *active;   /* the context variable with the activation */
-    PyObject *contexts; /* the name of its attribute */
-    PyObject *recorder; /* the name of an attribute of contexts */
-    PyObject *result;   /* the word "result" */
-    PyObject *awaited, *delegated; /* methods of `FollowedBody` */
-    PyObject *not_followed;        /* a run of a body that is not followed */
+    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *items_type, *async_items_type,
+        *expression_type, *manager_type, *edge_type, *counter_type, *tally_type, *type_recorder_type, *call_stack_type,
+        *trace_recorder_type, *formatter_type, *block_file_type, *tree_lines_type;
+    PyObject *active;       /* the context variable with the activation */
+    PyObject *contexts;     /* the slot of activations with the contexts */
+    PyObject *recorder;     /* the name of an attribute of contexts */
+    PyObject *result;       /* the word "result" */
+    PyObject *aenter, *aexit; /* the names of the methods of asynchronous managers */
+    PyObject *not_followed; /* a run of a body that is not followed */
     Callees callees;
 } State;
 
@@ -101,7 +103,6 @@ typedef struct {
     PyObject *clock;       /* another clock than the usual one; None if there is none */
     PyObject *announced;   /* the thread in which the latest event is the call of a function whose body asks for that */
     PyObject *profile;     /* for bodies, see body.c: it is active where its recorder records */
-    PyObject *body_type;   /* the type of their runs, a subclass of Body */
     PyObject *find_body;   /* finds or makes the node below the innermost call for some code */
     PyObject *leave_body;  /* ends a run above which other nodes are left */
     Tree *tree;            /* the tree that was used last, and its thread */
@@ -133,8 +134,6 @@ typedef struct {
     PyObject_HEAD
     Recorder *recorder;
     PyObject *code;
-    PyObject *key;      /* under which nodes have it as a child */
-    PyObject *contexts; /* those that were active when the profile was found among them */
     PyObject *first;    /* what the first loop of a generator expression takes items from */
     Tree *tree;
     Node *node;
@@ -150,12 +149,46 @@ PyObject *new_body(Recorder *recorder, PyObject *code);
 int resume_body(Body *self);
 int suspend_body(Body *self);
 
+/* Note that a body goes on, if it was suspended. Returns whether there is no exception. */
+static inline int
+goes_on(Body *self)
+{
+    return self->is_running || resume_body(self) == 0;
+}
+
+/* Note that a body has ended by the current exception, or with NULL and none. Always NULL. */
+PyObject *ended_body(Body *self);
+
 /* ---- delegate.c: what a body waits for */
 
 extern PyType_Spec delegate_spec;
 
-/* A delegate of a generator or coroutine, for which a body waits. */
-PyObject *new_delegate(Body *body, PyObject *inner);
+/* What `yield from` iterates over, in a delegate that reports the steps of the body. */
+PyObject *delegated(Body *body, PyObject *iterable);
+
+/* What `await` waits for, likewise. `is_last`: with an exception, the body ends. */
+PyObject *awaited(Body *body, PyObject *awaitable, int is_last);
+
+/* ---- items.c: what loops in a body take items from */
+
+extern PyType_Spec items_spec, async_items_spec, expression_spec;
+
+/* What a further loop of a generator expression iterates over. */
+PyObject *items_of(Body *body, PyObject *iterable);
+
+/* What `async for` iterates over. */
+PyObject *async_items_of(Body *body, PyObject *iterable);
+
+/* What the added outermost loop of a generator expression runs over: its body, once. */
+PyObject *new_expression(Recorder *recorder, PyObject *code, PyObject *first, int is_async);
+
+/* ---- managers.c: what `async with` enters and leaves */
+
+extern PyType_Spec manager_spec;
+
+/* What `async with` enters and leaves, with reports to the body. */
+PyObject *async_manager_of(Body *body, PyObject *manager);
+
 
 /* ---- counter.c: the prehook of a call graph */
 

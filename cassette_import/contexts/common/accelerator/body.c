@@ -1,27 +1,26 @@
 /* Bodies: one run of the body of a generator or coroutine, as `profile.profiled_body.ProfiledBody` has it.
 
-   From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Knows
-   call trees and the active contexts; must not know how a body reports its steps. */
+   From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Its
+   methods are those of `followed_bodies.FollowedBody`. Knows call trees and the active contexts; must not know how a
+   body reports its steps. */
 
 #include "accelerator.h"
 
 PyObject *
 new_body(Recorder *recorder, PyObject *code)
 {
-    PyTypeObject *type = (PyTypeObject *)recorder->body_type;
-    if (type == NULL) {
+    if (recorder->find_body == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "follow_with() has not been called");
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    Body *self = (Body *)allocate(type, 0);
+    PyTypeObject *type = recorder->state->body_type;
+    Body *self = (Body *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
     self->recorder = (Recorder *)Py_NewRef(recorder);
     self->code = Py_NewRef(code);
-    self->key = PyLong_FromSsize_t(~(Py_ssize_t)code);
-    if (self->key == NULL || resume_body(self) < 0) {
+    if (resume_body(self) < 0) {
         Py_CLEAR(self);
     }
     return (PyObject *)self;
@@ -29,28 +28,58 @@ new_body(Recorder *recorder, PyObject *code)
 
 /* Whether the profile is active here; -1 with an exception. */
 static int
-is_active(Body *self)
+is_active(Recorder *recorder)
 {
     PyObject *activation;
-    State *state = self->recorder->state;
+    State *state = recorder->state;
     if (PyContextVar_Get(state->active, NULL, &activation) < 0 || activation == NULL) {
         return -1;
     }
-    PyObject *contexts = PyObject_GetAttr(activation, state->contexts);
+    PyMemberDescrObject *slot = (PyMemberDescrObject *)state->contexts;
+    PyObject *contexts = NULL;
+    if (PyObject_TypeCheck(activation, PyDescr_TYPE(slot))) {
+        contexts = *(PyObject **)((char *)activation + slot->d_member->offset);
+    }
+    int found = 0;
+    if (contexts != NULL && PyTuple_Check(contexts)) {
+        for (Py_ssize_t number = PyTuple_GET_SIZE(contexts); !found && number > 0; number--) {
+            found = PyTuple_GET_ITEM(contexts, number - 1) == recorder->profile;
+        }
+    }
     Py_DECREF(activation);
-    if (contexts == NULL || !PyTuple_Check(contexts)) {
-        Py_XDECREF(contexts);
-        return contexts == NULL ? -1 : 0;
-    }
-    int found = contexts == self->contexts;
-    for (Py_ssize_t number = 0; !found && number < PyTuple_GET_SIZE(contexts); number++) {
-        found = PyTuple_GET_ITEM(contexts, number) == self->recorder->profile;
-    }
-    if (found && contexts != self->contexts) {
-        Py_XSETREF(self->contexts, Py_NewRef(contexts));
-    }
-    Py_DECREF(contexts);
     return found;
+}
+
+/* The child of the innermost call for this body, borrowed. NULL, perhaps with an exception: the profile has to find it. */
+static Node *
+known_child(Body *self, Tree *tree)
+{
+    Node *parent = tree->node;
+    if (parent->code == self->code) {
+        return parent->body;
+    }
+    if (self->is_regular && self->tree == tree && self->node->parent == (PyObject *)parent) {
+        return self->node;
+    }
+    PyObject *key = PyLong_FromSsize_t(~(Py_ssize_t)self->code);
+    PyObject *child = key == NULL ? NULL : PyDict_GetItemWithError(parent->children, key);
+    Py_XDECREF(key);
+    if (child == NULL || Py_TYPE(child) != self->recorder->state->node_type) {
+        return NULL;
+    }
+    parent->body = (Node *)child;
+    parent->code = self->code;
+    return (Node *)child;
+}
+
+/* The node that the profile finds or makes for this body, borrowed. */
+static Node *
+new_child(Body *self, Tree *tree, double began)
+{
+    Recorder *recorder = self->recorder;
+    Node *node = found_node(recorder, tree, recorder->find_body, self->code, began);
+    self->is_regular = node != NULL && known_child(self, tree) == node;
+    return PyErr_Occurred() ? NULL : node;
 }
 
 int
@@ -58,7 +87,7 @@ resume_body(Body *self)
 {
     Recorder *recorder = self->recorder;
     double began = time_now(recorder);
-    int active = IS_ERROR(began) ? -1 : is_active(self);
+    int active = IS_ERROR(began) ? -1 : is_active(recorder);
     if (active <= 0) {
         return active;
     }
@@ -66,23 +95,20 @@ resume_body(Body *self)
     if (tree == NULL) {
         return -1;
     }
-    Py_XSETREF(self->tree, (Tree *)Py_NewRef(tree));
     double start = began - tree->measured_overhead;
-    PyObject *child = PyDict_GetItemWithError(tree->node->children, self->key);
-    Node *node = child != NULL && Py_TYPE(child) == recorder->state->node_type ? (Node *)child : NULL;
-    self->is_regular = node != NULL;
-    if (node == NULL) {
-        Node *parent = tree->node;
-        node = PyErr_Occurred() ? NULL : found_node(recorder, tree, recorder->find_body, self->code, began);
-        if (node == NULL) {
-            return -1;
-        }
-        self->is_regular = PyDict_GetItemWithError(parent->children, self->key) == (PyObject *)node;
-        if (PyErr_Occurred()) {
-            return -1;
-        }
+    Node *node = known_child(self, tree);
+    if (node != NULL) {
+        self->is_regular = 1;
     }
-    Py_XSETREF(self->node, (Node *)Py_NewRef(node));
+    else if (PyErr_Occurred() || (node = new_child(self, tree, began)) == NULL) {
+        return -1;
+    }
+    if (self->tree != tree) {
+        Py_XSETREF(self->tree, (Tree *)Py_NewRef(tree));
+    }
+    if (self->node != node) {
+        Py_XSETREF(self->node, (Node *)Py_NewRef(node));
+    }
     node->start = start;
     node->callee = NULL;
     descend(tree, node);
@@ -123,21 +149,6 @@ suspend_body(Body *self)
     return omit_time_since(self->recorder, tree, ended, one_off) ? 0 : -1;
 }
 
-/* Call a method of `FollowedBody`, which decides about what is unusual. */
-static PyObject *
-call_python(Body *self, PyObject *method, PyObject *const *arguments, Py_ssize_t count)
-{
-    PyObject *given[3] = {(PyObject *)self};
-    if (count < 1 || count > 2) {
-        PyErr_SetString(PyExc_TypeError, "a step of a body takes one or two arguments");
-        return NULL;
-    }
-    for (Py_ssize_t number = 0; number < count; number++) {
-        given[number + 1] = arguments[number];
-    }
-    return PyObject_Vectorcall(method, given, (size_t)count + 1, NULL);
-}
-
 static PyObject *
 body_resumed(Body *self, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -153,67 +164,75 @@ body_suspended(Body *self, PyObject *const *arguments, Py_ssize_t count)
 static PyObject *
 body_caught(Body *self, PyObject *Py_UNUSED(nothing))
 {
-    if (!self->is_running && resume_body(self) < 0) {
+    if (!goes_on(self)) {
         return NULL;
     }
     Py_RETURN_NONE;
 }
 
 /* A body that was suspended has been closed. Before 3.13, the interpreter resumes it although nothing catches that. */
+static int
+end_body(Body *self)
+{
+#if PY_VERSION_HEX >> 16 != 0x030D /* see `followed_bodies._CLOSING_RESUMES` */
+    if (!goes_on(self)) {
+        return -1;
+    }
+#endif
+    return suspend_body(self);
+}
+
 static PyObject *
 body_ended(Body *self, PyObject *Py_UNUSED(nothing))
 {
-#if PY_VERSION_HEX >> 16 != 0x030D /* see `followed_bodies._CLOSING_RESUMES` */
-    if (!self->is_running && resume_body(self) < 0) {
-        return NULL;
-    }
-#endif
-    if (suspend_body(self) < 0) {
+    if (end_body(self) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
 }
 
-/* The object itself, which goes on if it was suspended: `FollowedBody.going_on`. */
-static PyObject *
-body_going_on(Body *self, PyObject *Py_UNUSED(nothing))
+PyObject *
+ended_body(Body *self)
 {
-    return !self->is_running && resume_body(self) < 0 ? NULL : Py_NewRef(self);
+#if PY_VERSION_HEX >= 0x030C0000
+    PyObject *error = PyErr_GetRaisedException();
+    if (end_body(self) == 0) {
+        PyErr_SetRaisedException(error);
+    }
+    else {
+        Py_XDECREF(error);
+    }
+#else
+    PyObject *type, *error, *frames;
+    PyErr_Fetch(&type, &error, &frames);
+    if (end_body(self) == 0) {
+        PyErr_Restore(type, error, frames);
+    }
+    else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(frames);
+    }
+#endif
+    return NULL;
 }
 
-/* What `await` waits for: a coroutine in a delegate, which reports the steps of this body. */
 static PyObject *
-body_awaited(Body *self, PyObject *const *arguments, Py_ssize_t count)
+body_awaited(Body *self, PyObject *awaitable)
 {
-    if (count == 1 && PyCoro_CheckExact(arguments[0])) {
-        PyObject *waits_for = PyObject_GetAttrString(arguments[0], "cr_await");
-        if (waits_for == NULL) {
-            return NULL;
-        }
-        Py_DECREF(waits_for);
-        if (waits_for == Py_None) {
-            return new_delegate(self, arguments[0]);
-        }
-    }
-    return call_python(self, self->recorder->state->awaited, arguments, count);
+    return awaited(self, awaitable, 0);
 }
 
-/* What `yield from` iterates over. */
+/* What the first loop of a generator expression takes items from. It is kept alive no longer. */
 static PyObject *
-body_delegated(Body *self, PyObject *const *arguments, Py_ssize_t count)
+body_first_items(Body *self, PyObject *Py_UNUSED(nothing))
 {
-    if (count == 1 && PyGen_CheckExact(arguments[0])) {
-        PyObject *code = PyObject_GetAttrString(arguments[0], "gi_code");
-        if (code == NULL) {
-            return NULL;
-        }
-        int is_coroutine = PyCode_Check(code) && ((PyCodeObject *)code)->co_flags & CO_ITERABLE_COROUTINE;
-        Py_DECREF(code);
-        if (!is_coroutine) {
-            return new_delegate(self, arguments[0]);
-        }
+    PyObject *items = self->first;
+    self->first = NULL;
+    if (items == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "the body has no first items");
     }
-    return call_python(self, self->recorder->state->delegated, arguments, count);
+    return items;
 }
 
 static int
@@ -222,7 +241,6 @@ body_traverse(Body *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->recorder);
     Py_VISIT(self->code);
-    Py_VISIT(self->contexts);
     Py_VISIT(self->first);
     Py_VISIT(self->tree);
     Py_VISIT(self->node);
@@ -245,29 +263,28 @@ body_dealloc(Body *self)
     body_clear(self);
     Py_CLEAR(self->recorder);
     Py_CLEAR(self->code);
-    Py_CLEAR(self->key);
-    Py_CLEAR(self->contexts);
     Py_CLEAR(self->tree);
     Py_CLEAR(self->node);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
+    PyObject_GC_Del(self);
     Py_DECREF(type);
 }
 
 static PyMethodDef body_methods[] = {
     {"resumed", (PyCFunction)(void (*)(void))body_resumed, METH_FASTCALL, NULL},
     {"suspended", (PyCFunction)(void (*)(void))body_suspended, METH_FASTCALL, NULL},
-    {"awaited", (PyCFunction)(void (*)(void))body_awaited, METH_FASTCALL, NULL},
-    {"delegated", (PyCFunction)(void (*)(void))body_delegated, METH_FASTCALL, NULL},
+    {"awaited", (PyCFunction)body_awaited, METH_O, NULL},
+    {"delegated", (PyCFunction)delegated, METH_O, NULL},
+    {"items", (PyCFunction)items_of, METH_O, NULL},
+    {"async_items", (PyCFunction)async_items_of, METH_O, NULL},
+    {"async_manager", (PyCFunction)async_manager_of, METH_O, NULL},
+    {"first_items", (PyCFunction)body_first_items, METH_NOARGS, NULL},
     {"caught", (PyCFunction)body_caught, METH_NOARGS, NULL},
     {"ended", (PyCFunction)body_ended, METH_NOARGS, NULL},
-    {"going_on", (PyCFunction)body_going_on, METH_NOARGS, NULL},
     {NULL},
 };
 
 static PyMemberDef body_members[] = {
     {"is_running", T_BOOL, offsetof(Body, is_running), READONLY},
-    {"_first", T_OBJECT_EX, offsetof(Body, first)},
     {NULL},
 };
 
@@ -283,7 +300,6 @@ static PyType_Slot body_slots[] = {
 PyType_Spec body_spec = {
     .name = "cassette_import.contexts.common.accelerator._accelerator.Body",
     .basicsize = sizeof(Body),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE |
-             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = body_slots,
 };

@@ -8,15 +8,14 @@ static PyObject *
 configure(PyObject *module, PyObject *arguments)
 {
     State *state = PyModule_GetState(module);
-    PyObject *active, *awaited, *delegated, *not_followed, *of_callees;
-    if (!PyArg_ParseTuple(arguments, "O!OOOO!:configure", &PyContextVar_Type, &active, &awaited, &delegated,
+    PyObject *active, *contexts, *not_followed, *of_callees;
+    if (!PyArg_ParseTuple(arguments, "O!O!OO!:configure", &PyContextVar_Type, &active, &PyMemberDescr_Type, &contexts,
                           &not_followed, &PyTuple_Type, &of_callees) ||
         set_callees(&state->callees, of_callees) < 0) {
         return NULL;
     }
     Py_XSETREF(state->active, Py_NewRef(active));
-    Py_XSETREF(state->awaited, Py_NewRef(awaited));
-    Py_XSETREF(state->delegated, Py_NewRef(delegated));
+    Py_XSETREF(state->contexts, Py_NewRef(contexts));
     Py_XSETREF(state->not_followed, Py_NewRef(not_followed));
     Py_RETURN_NONE;
 }
@@ -27,7 +26,7 @@ clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
     return PyFloat_FromDouble(usual_clock());
 }
 
-#define VERSION 3 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 4 /* see `_VERSION` in the module in Python that loads this one */
 
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
@@ -59,6 +58,10 @@ static const struct {
     {&recorder_spec, offsetof(State, recorder_type)},
     {&body_spec, offsetof(State, body_type)},
     {&delegate_spec, offsetof(State, delegate_type)},
+    {&items_spec, offsetof(State, items_type)},
+    {&async_items_spec, offsetof(State, async_items_type)},
+    {&expression_spec, offsetof(State, expression_type)},
+    {&manager_spec, offsetof(State, manager_type)},
     {&edge_spec, offsetof(State, edge_type)},
     {&counter_spec, offsetof(State, counter_type)},
     {&tally_spec, offsetof(State, tally_type)},
@@ -86,8 +89,9 @@ execute(PyObject *module)
         }
     }
     if ((state->result = PyUnicode_InternFromString("result")) == NULL ||
-        (state->recorder = PyUnicode_InternFromString("recorder")) == NULL ||
-        (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
+        (state->aenter = PyUnicode_InternFromString("__aenter__")) == NULL ||
+        (state->aexit = PyUnicode_InternFromString("__aexit__")) == NULL ||
+        (state->recorder = PyUnicode_InternFromString("recorder")) == NULL) {
         return -1;
     }
     return 0;
@@ -102,8 +106,7 @@ traverse(PyObject *module, visitproc visit, void *arg)
     }
     Py_VISIT(state->not_followed);
     Py_VISIT(state->active);
-    Py_VISIT(state->awaited);
-    Py_VISIT(state->delegated);
+    Py_VISIT(state->contexts);
     return traverse_callees(&state->callees, visit, arg);
 }
 
@@ -116,9 +119,9 @@ clear(PyObject *module)
     }
     Py_CLEAR(state->not_followed);
     Py_CLEAR(state->active);
-    Py_CLEAR(state->awaited);
-    Py_CLEAR(state->delegated);
     Py_CLEAR(state->contexts);
+    Py_CLEAR(state->aenter);
+    Py_CLEAR(state->aexit);
     Py_CLEAR(state->recorder);
     Py_CLEAR(state->result);
     clear_callees(&state->callees);

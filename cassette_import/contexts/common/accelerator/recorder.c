@@ -388,6 +388,18 @@ is_known_callback(Recorder *self, PyObject *code)
     return child != NULL && Py_TYPE(child) == self->state->node_type && ((Node *)child)->label != tree->node->label;
 }
 
+/* The code of the innermost frame of the program. */
+static PyObject *
+code_here(void)
+{
+    PyFrameObject *frame = PyEval_GetFrame();
+    if (frame == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "bodies are followed by calls in Python code");
+        return NULL;
+    }
+    return (PyObject *)PyFrame_GetCode(frame);
+}
+
 /* The run of a function that begins and may have been entered without a call event. If there was one, the result is
    None, or with an argument a run that reports nothing. */
 static PyObject *
@@ -399,15 +411,11 @@ recorder_begun(Recorder *self, PyObject *const *Py_UNUSED(arguments), Py_ssize_t
         body = Py_NewRef(Py_None);
     }
     else if (announced == 0) {
-        PyFrameObject *frame = PyEval_GetFrame();
-        PyObject *code = frame == NULL ? NULL : (PyObject *)PyFrame_GetCode(frame);
-        if (code == NULL) {
-            PyErr_SetString(PyExc_RuntimeError, "begun() must be called by code in Python");
-        }
-        else if (is_known_callback(self, code)) {
+        PyObject *code = code_here();
+        if (code != NULL && is_known_callback(self, code)) {
             body = new_body(self, code);
         }
-        else if (!PyErr_Occurred()) {
+        else if (code != NULL && !PyErr_Occurred()) {
             body = PyObject_CallMethod(self->profile, "follow_call", "O", code);
         }
         Py_XDECREF(code);
@@ -425,20 +433,34 @@ recorder_follow(Recorder *self, PyObject *code)
     return new_body(self, code);
 }
 
+/* The run of the body that begins here. */
+static PyObject *
+recorder_follow_here(Recorder *self, PyObject *Py_UNUSED(nothing))
+{
+    PyObject *code = code_here();
+    PyObject *body = code == NULL ? NULL : new_body(self, code);
+    Py_XDECREF(code);
+    return body;
+}
+
+static PyObject *
+recorder_expression(Recorder *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "follow_expression() takes code, an iterator, and whether it is asynchronous");
+        return NULL;
+    }
+    return new_expression(self, arguments[0], arguments[1], arguments[2] == Py_True);
+}
+
 static PyObject *
 recorder_follow_with(Recorder *self, PyObject *arguments)
 {
-    PyObject *profile, *body_type, *find_body, *leave_body;
-    if (!PyArg_ParseTuple(arguments, "OO!OO:follow_with", &profile, &PyType_Type, &body_type, &find_body,
-                          &leave_body)) {
-        return NULL;
-    }
-    if (!PyType_IsSubtype((PyTypeObject *)body_type, self->state->body_type)) {
-        PyErr_SetString(PyExc_TypeError, "the type of runs of bodies must be a subclass of Body");
+    PyObject *profile, *find_body, *leave_body;
+    if (!PyArg_ParseTuple(arguments, "OOO:follow_with", &profile, &find_body, &leave_body)) {
         return NULL;
     }
     Py_XSETREF(self->profile, Py_NewRef(profile));
-    Py_XSETREF(self->body_type, Py_NewRef(body_type));
     Py_XSETREF(self->find_body, Py_NewRef(find_body));
     Py_XSETREF(self->leave_body, Py_NewRef(leave_body));
     Py_RETURN_NONE;
@@ -495,7 +517,6 @@ recorder_traverse(Recorder *self, visitproc visit, void *arg)
     Py_VISIT(self->clock);
     Py_VISIT(self->announced);
     Py_VISIT(self->profile);
-    Py_VISIT(self->body_type);
     Py_VISIT(self->find_body);
     Py_VISIT(self->leave_body);
     Py_VISIT(self->tree);
@@ -523,7 +544,6 @@ recorder_dealloc(Recorder *self)
     Py_CLEAR(self->clock);
     Py_CLEAR(self->announced);
     Py_CLEAR(self->profile);
-    Py_CLEAR(self->body_type);
     Py_CLEAR(self->find_body);
     Py_CLEAR(self->leave_body);
     PyObject_GC_Del(self);
@@ -536,6 +556,8 @@ static PyMethodDef recorder_methods[] = {
     {"fail", (PyCFunction)recorder_fail, METH_O, NULL},
     {"begun", (PyCFunction)(void (*)(void))recorder_begun, METH_FASTCALL, NULL},
     {"follow", (PyCFunction)recorder_follow, METH_O, NULL},
+    {"follow_here", (PyCFunction)recorder_follow_here, METH_NOARGS, NULL},
+    {"follow_expression", (PyCFunction)(void (*)(void))recorder_expression, METH_FASTCALL, NULL},
     {"follow_with", (PyCFunction)recorder_follow_with, METH_VARARGS, NULL},
     {"forget", (PyCFunction)recorder_forget, METH_NOARGS, NULL},
     {NULL},
