@@ -63,7 +63,7 @@ def _dead(index: CodeIndex, units: Iterable[Unit]) -> list[Unit]:
     counted.refer(code for unit in units for code in _states(unit))
     owners = {id(code): unit for code, unit in entries}
     alive: set[int] = set()
-    work = counted.with_other_references()
+    work = [*counted.with_other_references(), *_copied_trampolines(units)]
     while work:
         code = work.pop()
         if id(code) in alive:
@@ -73,6 +73,14 @@ def _dead(index: CodeIndex, units: Iterable[Unit]) -> list[Unit]:
         if id(code) in owners:
             work += _states(owners[id(code)])
     return [unit for unit in units if not any(id(code) in alive for code in _states(unit))]
+
+
+def _copied_trampolines(units: Iterable[Unit]) -> list[CodeType]:
+    """The trampolines of which there are copies, such as `types.coroutine` makes: they share the constants."""
+    alone = compile("", "", "exec")
+    least = sys.getrefcount(alone.co_consts)
+    made = [unit.trampoline for unit in units if unit.trampoline is not None]
+    return [code for code in made if sys.getrefcount(code.co_consts) > least]
 
 
 class _Counted:

@@ -155,6 +155,23 @@ def test_code_that_the_program_has_kept_is_still_known(load, monkeypatch):
     assert registry.index.find_unit(plain).plain is plain
 
 
+def test_a_generator_that_is_marked_as_a_coroutine_is_met_later(make_program, monkeypatch):
+    program = make_program(
+        """
+        import types
+
+        @types.coroutine
+        def marked(x):
+            return (yield abs(x))
+        """
+    )
+    sweep_everything(monkeypatch)
+    context = Counting()
+    with context:
+        assert next(program.marked(-1)) == 1
+    assert context.calls == 1
+
+
 def test_a_process_that_runs_thousands_of_modules_keeps_few(load, monkeypatch):
     kept = []
     for number in range(200):
