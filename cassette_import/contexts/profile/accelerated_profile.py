@@ -26,7 +26,7 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
             self._threads, self.tree_of_this_thread, self.paths.node_below, self._leave_node, self._other_clock()
         )
         self.recorder.follow_with(self, self.paths.node_of_body, self.leave_body)
-        self.follow_body = self.recorder.follow  # type: ignore[method-assign]  # a frame less for each body
+        self.follow_body = self.recorder.follow  # type: ignore[assignment, method-assign]  # a frame less
         self.follow_expression = self.recorder.follow_expression
 
     @classmethod
