@@ -20,7 +20,7 @@ from zlib import compress, decompress  # by name: the interpreter empties module
 
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting.trees.code_matching import functions_in, key_of, replace_functions
+from cassette_import.rewriting.trees.code_matching import functions_in, key_of, parameter_names, replace_functions
 from cassette_import.specialization.live_code import Places, Prefixes, live, names_of, places_in, stored, stored_for
 from cassette_import.specialization.trampolines import is_trampoline
 
@@ -158,5 +158,8 @@ def cached_module(
 
 
 def name_of(plain: CodeType) -> str:
-    """What identifies a function among those of its file."""
-    return repr((plain.co_qualname, key_of(plain)))
+    """What identifies a function among those of its file.
+
+    Of lambdas whose code does not show where they are, those of one line are told apart by their parameters.
+    """
+    return repr((plain.co_qualname, key_of(plain), parameter_names(plain)))
