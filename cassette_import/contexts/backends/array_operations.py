@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import is_array
-from cassette_import.contexts.graph.array_functions import OPERATORS, Attribute, Method, functions
-from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, kind_of
+from cassette_import.contexts.graph.array_functions import OPERATORS, Attribute, Method, functions, makers
+from cassette_import.contexts.graph.changes import Change
+from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, kind_of, shape_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
 __all__ = ["array_constants", "array_name", "array_operation", "is_array_operation"]
@@ -79,6 +80,8 @@ def array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tup
         raise refused(node, f"the keyword {', '.join(unknown)} of {node.label}")
     if node.function is operator.getitem:
         return f"{operands[0]}[{operands[1]}]", _outside(node, write, refused)
+    if isinstance(node.function, Change):
+        return _with_item(node, operands, write, refused)
     form = OPERATORS.get(node.function)
     if form is not None and not node.keywords:
         return form.format(*operands), _test(form.partition("(")[0] or form, node, operands)
@@ -91,10 +94,32 @@ def array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tup
         return f"{operands[0]}.{method}({', '.join([*operands[1:], *keywords])})", _test(method, node, operands)
     if isinstance(node.function, Attribute):
         return f"{operands[0]}.{node.function.__name__}", None
-    name = functions().get(node.function, "")
+    name = functions().get(node.function) or makers().get(node.function, "")
     if not name:
         raise refused(node, f"the call of {node.label}")
     return f"{name}({', '.join([*operands, *keywords])})", _test(name, node, operands)
+
+
+def _with_item(node: Node, operands: list[str], write: _Writer, refused: _Refused) -> tuple[str, str | None]:
+    """A copy of an array with other items. Items that a mask or a list chooses get one number."""
+    key, value = node.operands[1:]
+    is_number = not isinstance(value, Built) and not shape_of(kind_of(value.value))
+    parts = key.parts if isinstance(key, Built) and key.kind is tuple else (key,)
+    if any(map(_is_list, parts)) and not is_number:
+        raise refused(node, "several numbers are assigned to items that a list or an array chooses")
+    mask = kind_of(getattr(key, "value", None))
+    if isinstance(mask, ArrayKind) and mask.dtype == "bool":
+        if mask.shape != node.shape:
+            raise refused(node, "the items that are chosen depend on the arguments")
+        return f"_where_item({', '.join(operands)})", None
+    return f"_with_item({', '.join(operands)})", _outside(node, write, refused)
+
+
+def _is_list(part: Template) -> bool:
+    """Whether a key chooses several items, and is no slice."""
+    if isinstance(part, Built):
+        return part.kind is not slice
+    return isinstance(part.value, list) or bool(shape_of(kind_of(part.value)))
 
 
 class _Writer:

@@ -147,5 +147,17 @@ def _any_not_finite(numbers):
 def _any_without_integer(numbers):
     """Whether some float has no integer of 64 bits."""
     return not numpy.all(numpy.abs(numbers) < 4611686018427387904.0)
+
+
+def _with_item(array, key, value):
+    """A copy of an array with other items."""
+    made = numpy.array(array)
+    made[key] = value
+    return made
+
+
+def _where_item(array, mask, value):
+    """A copy of an array with one number where a mask is true."""
+    return numpy.where(mask, numpy.asarray(value, array.dtype), array)
 '''
 """The functions that tests call, as the text of a module."""

@@ -5,6 +5,7 @@ Knows flows, operations and JAX; must not know how a flow is recorded. Importing
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
@@ -62,7 +63,7 @@ class JaxFlowKernel(FlowKernel):
 
     def _text(self) -> str:
         text = super()._text()
-        return f"{ARRAY_HELPERS}\n\n{text}" if "numpy." in text or "_any_" in text else text
+        return f"{ARRAY_HELPERS}\n\n{text}" if any(one in text for one in ("numpy.", "_any_", "_item(")) else text
 
     @property
     def has_open_loops(self) -> bool:  # type: ignore[override]
@@ -203,6 +204,8 @@ class _Interpreter:
     # ---- operations
 
     def _operation(self, node: Node, state: _State) -> None:
+        import jax
+
         for source in node.sources:
             self._reads(source, state)
         known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources}
@@ -211,7 +214,7 @@ class _Interpreter:
         if table is not None:
             self._names[table[0]] = Table(table[1])
         for array in array_constants(node):
-            self._names[array_name(array)] = array
+            self._names[array_name(array)] = jax.numpy.asarray(array) if node.function is operator.getitem else array
         name = f"x{node.number}"
         state[name] = self._computed(node, text, state)
         if test is not None:

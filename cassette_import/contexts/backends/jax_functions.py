@@ -82,6 +82,8 @@ def _array_tests(jnp: Any) -> dict[str, Callable[..., Any]]:
         "_any_zero": lambda array: jnp.any(array == 0),
         "_any_below_zero": lambda array: jnp.any(array < 0),
         "_any_not_finite": lambda array: jnp.any(jnp.logical_not(jnp.isfinite(array))),
+        "_with_item": lambda array, key, value: jnp.asarray(array).at[key].set(jnp.asarray(value, array.dtype)),
+        "_where_item": lambda array, mask, value: jnp.where(mask, jnp.asarray(value, array.dtype), array),
         "_any_without_integer": lambda array: jnp.any(jnp.logical_not(jnp.abs(array) < _LARGEST)),
     }
 

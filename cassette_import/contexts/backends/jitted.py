@@ -22,7 +22,7 @@ from cassette_import.contexts.backends.points import Columns, as_columns
 from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, residual, unknown
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
-from cassette_import.contexts.graph.nodes import Node, evaluated
+from cassette_import.contexts.graph.nodes import Node, Step, evaluated
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 
 __all__ = ["BACKENDS", "Jitted"]
@@ -108,10 +108,15 @@ class Jitted:
         """Make the first kernel: of the flow, or else of the path that was traced."""
         try:
             self._explorer = Explorer(self.program, lambda flow: self._small(backend.flow(flow)), backend.takes_arrays)
-        except NotRepresentable:
+        except NotRepresentable as error:
             if self._has_arrays:
                 raise  # other kernels have numbers alone
-            self._begin_paths(backend)
+            try:
+                self._begin_paths(backend)
+            except NotRepresentable:
+                if backend.takes_arrays and any(map(_is_of_array, self.program.traces[0].steps)):
+                    raise error from None
+                raise
         else:
             self._use(self._explorer.kernel)
 
@@ -372,6 +377,11 @@ def _small(kernel: _AnyKernel, trace: Trace) -> _AnyKernel:
             "Compile the functions that its loops call"
         )
     return kernel
+
+
+def _is_of_array(step: Step) -> bool:
+    """Whether a step makes an array."""
+    return isinstance(step, Node) and isinstance(kind_of(step.value), ArrayKind)
 
 
 def _fits(number: Any) -> bool:

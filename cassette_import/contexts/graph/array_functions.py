@@ -8,7 +8,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import cache
+from types import BuiltinFunctionType
 from typing import Any, Final
+
+from cassette_import.contexts.common.numeric_values import can_change
 
 __all__ = [
     "ATTRIBUTES",
@@ -20,6 +23,9 @@ __all__ = [
     "asks_for_shapes",
     "functions",
     "is_array_function",
+    "is_of_array",
+    "makers",
+    "makes_array",
 ]
 
 _ELEMENTWISE: Final = (
@@ -53,10 +59,11 @@ _SHAPES: Final = (
     *("ediff1d", "gradient", "diag", "diagonal", "tril", "triu", "sort", "argsort", "searchsorted", "digitize"),
     *("linspace", "append", "float64", "float32", "int64", "int32", "bool_", "vander", "unwrap"),
 )
+_MAKERS: Final = ("zeros", "ones", "empty", "arange", "eye", "identity", "empty_like")
 _OTHER_NAMES: Final = {"asanyarray": "asarray", "ascontiguousarray": "asarray"}
 _QUESTIONS: Final = (
     *("shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "result_type", "can_cast", "broadcast_shapes"),
-    *("issubdtype", "min_scalar_type", "common_type", "empty_like"),
+    *("issubdtype", "min_scalar_type", "common_type"),
 )
 """Functions whose result depends on the shapes and types of arrays alone."""
 
@@ -117,6 +124,34 @@ def functions() -> dict[Any, str]:
 
 
 @cache
+def makers() -> dict[Any, str]:
+    """NumPy's functions that make arrays of known numbers, with their names."""
+    import numpy
+
+    return {getattr(numpy, name): f"numpy.{name}" for name in _MAKERS}
+
+
+def makes_array(f: Any) -> bool:
+    """Whether it is a function that makes arrays, or the method of an array that copies it."""
+    try:
+        return f in makers() or is_of_array(f) or f in _like()
+    except TypeError:
+        return False
+
+
+@cache
+def _like() -> frozenset[Any]:
+    import numpy
+
+    return frozenset((numpy.zeros_like, numpy.ones_like, numpy.full_like, numpy.array, numpy.full, numpy.linspace))
+
+
+def is_of_array(f: Any) -> bool:
+    """Whether it is the method of an array that copies it."""
+    return type(f) is BuiltinFunctionType and f.__name__ == "copy" and can_change(f.__self__)
+
+
+@cache
 def _questions() -> frozenset[Callable[..., Any]]:
     import numpy
 
@@ -136,7 +171,7 @@ def is_array_function(f: Any) -> bool:
     if isinstance(f, Attribute):
         return True
     try:
-        return f in functions()
+        return f in functions() or f in makers()
     except TypeError:  # it has no hash
         return False
 

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import can_change
+from cassette_import.contexts.graph.array_changes import leaves_numbers
+from cassette_import.contexts.graph.array_functions import METHODS, is_of_array, makes_array
 from cassette_import.contexts.graph.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
+from cassette_import.contexts.graph.flow.changed_arrays import changes_an_array
 from cassette_import.contexts.graph.flow.loops import SymbolicRange
 from cassette_import.contexts.graph.flow.recorder import Recorder
 from cassette_import.contexts.graph.flow.shared import Stale
@@ -61,6 +63,10 @@ class Calls(ConvertedCode):
             found = applied(self.run, f, arguments, keywords)
             if found is not NOT_OF_ARRAYS:
                 return found
+        elif self.run.arrays and makes_array(f):
+            if is_of_array(f):
+                f, arguments = METHODS[f.__name__], (f.__self__, *arguments)
+            return self.run.array_changes.made(f, arguments, keywords, leaves_numbers(f))
         inside = any(type(one) is Symbol for one in (*arguments, *keywords.values()))
         rule = _RULES.get(f) if f.__hash__ is not None and not isinstance(f, MethodType) else None
         if rule is not None and (inside or contains_symbol(arguments)):
@@ -116,8 +122,14 @@ class Calls(ConvertedCode):
 
     def store_item(self, holder: Any, key: Any, value: Any) -> None:
         """`holder[key] = value`."""
+        is_unknown = contains_symbol(key) or contains_symbol(value)
+        if changes_an_array(holder) and (type(holder) is Symbol or is_unknown or self.run.regions):
+            if not self.run.arrays:
+                raise self.run.refuse("an array is changed in place")
+            self.run.array_changes.stores(holder, key, value)
+            return
         if is_array_symbol(holder):
-            raise self.run.refuse("an unknown array is changed in place")
+            raise self.run.refuse("an unknown number is taken for an array")
         if contains_symbol(key):
             raise self.run.refuse("an item with an unknown index is assigned")
         if isinstance(holder, (list, dict)):
@@ -127,8 +139,6 @@ class Calls(ConvertedCode):
             elif isinstance(holder, list) and isinstance(key, int):
                 self.run.changes(holder, "item", key % len(holder) if holder else key)
             self.run.changes(holder, "item", key) if isinstance(holder, dict) else None
-        elif can_change(holder) and (contains_symbol(value) or self.run.regions):
-            raise self.run.refuse("an array is changed in place")
         elif contains_symbol(value) or self.run.regions:
             raise self.run.refuse(f"an item of a {type(holder).__name__} is assigned")
         else:
@@ -151,8 +161,10 @@ class Calls(ConvertedCode):
 
     def augmented(self, name: str, old: Any, value: Any) -> Any:
         """What `x += y` and the like store."""
-        if is_array_symbol(old) and can_change(old.node.value):
-            raise self.run.refuse("an unknown array is changed in place")
+        if changes_an_array(old) and (type(old) is Symbol or contains_symbol(value) or self.run.regions):
+            if not self.run.arrays:
+                raise self.run.refuse("an array is changed in place")
+            return self.run.array_changes.augments(name, old, value)
         if isinstance(old, _LISTS):
             self._changes_whole(old)
         elif not isinstance(old, (int, float, complex, str, bytes, tuple)) and type(old) is not Symbol:

@@ -23,6 +23,7 @@ from cassette_import.contexts.graph.flow.arrays import (
     rows,
 )
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Check, Jump
+from cassette_import.contexts.graph.flow.changed_arrays import ArrayChanges
 from cassette_import.contexts.graph.flow.shared import Again, Shared, Slot, Stale
 from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
 from cassette_import.contexts.graph.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
@@ -66,6 +67,7 @@ class Recorder:
         self._objects: dict[Hashable, Any] = {}
         self._made: dict[Hashable, int] = {}
         self.count = 0
+        self.array_changes = ArrayChanges(self)
 
     def refuse(self, what: str) -> BaseException:
         """The error for what cannot be recorded; it is noted, in case the program catches it.
@@ -112,6 +114,8 @@ class Recorder:
         node = Node(self.shared.number(self.place()), f, templates, named, value, nearest_site())
         self.add(node)
         found = Symbol(self, node)
+        if self.arrays:
+            self.array_changes.notes(found, f, operands, keywords)
         if has_parts:
             parts = [self.operation(operator.getitem, found, place) for place in range(len(value))]
             return self.made(parts) if type(value) is list else tuple.__new__(type(value), parts)
@@ -136,6 +140,10 @@ class Recorder:
         if found is NOT_OF_ARRAYS:
             raise self.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number or array")
         return found
+
+    def reads_again(self, symbol: Symbol) -> None:
+        """Read a view of an array that was changed."""
+        self.array_changes.reads_again(symbol)
 
     def attribute(self, symbol: Symbol, name: str) -> Any:
         """An attribute of a symbol."""
@@ -207,6 +215,14 @@ class Recorder:
         if not self.regions:
             self.made(value)
 
+    def is_named(self, value: Any) -> bool:
+        """Whether the run knows which object it is."""
+        return id(value) in self._names
+
+    def names_array(self, symbol: Symbol, number: int) -> None:
+        """Note an array that the program changes, which the run has just made."""
+        self._name(symbol, ("array", number), len(self.regions))
+
     def _new_name(self) -> Hashable:
         """A name that depends on the place alone."""
         place = self.place()
@@ -219,9 +235,11 @@ class Recorder:
 
     def changes(self, owner: Any, kind: str, key: Any) -> None:
         """Note that a part of an object is about to change."""
-        self.outside.forbids(owner)  # its content is noted, and restored after the run
+        if type(owner) is not Symbol:
+            self.outside.forbids(owner)  # its content is noted, and restored after the run
         if not self.regions:
-            self.made(owner)
+            if type(owner) is not Symbol:
+                self.made(owner)
             return
         known = self._names.get(id(owner))
         if known is None:
@@ -235,6 +253,8 @@ class Recorder:
 
     def _part(self, slot: Slot) -> Any:
         owner = self._objects[slot[0]]
+        if slot[1] == "array":
+            return Symbol(self, owner.node)
         if slot[1] == "length":
             return len(owner)
         if slot[1] == "attribute":
@@ -246,6 +266,9 @@ class Recorder:
 
     def _put(self, slot: Slot, value: Any) -> None:
         owner = self._objects[slot[0]]
+        if slot[1] == "array":
+            owner.moves(value.node, None)
+            return
         self.outside.forbids(owner)
         if slot[1] == "attribute":
             object.__setattr__(owner, slot[2], value)
@@ -309,6 +332,8 @@ class Recorder:
             parts = [self._joined((key, place), part) for place, part in enumerate(value)]
             return tuple.__new__(kind, parts)
         if kind is Symbol or self.takes(value):
+            if self.arrays and self._stays_array(key, value):
+                return value
             self._fix(key, "a number")
             value = self._promoted(key, value) if self.arrays else value
             source = self.template(value)
@@ -322,6 +347,25 @@ class Recorder:
         known = self._names.get(id(value))
         self._fix(key, value if known is None else known[1])
         return value
+
+    def _stays_array(self, key: Hashable, value: Any) -> bool:
+        """Whether a value is an array that the program changes, and the same one on all ways to a join.
+
+        Where it is another one on another way, it must not be changed afterwards.
+        """
+        known = self._names.get(id(value))
+        name = "a number" if known is None else known[1]
+        if key not in self.shared.parting:
+            if any(key in table and not same(table[key], name) for table in (self.fixed, self.shared.fixed)):
+                self.shared.parting.add(key)
+                self.shared.fixed.pop(key, None)
+                raise Again
+            if known is not None:
+                self._fix(key, name)
+                return True
+        if type(value) is Symbol:
+            self.array_changes.loses(value)
+        return False
 
     def _promoted(self, key: Hashable, value: Any) -> Any:
         """The number of a join: one of NumPy if some way to it has one of NumPy."""

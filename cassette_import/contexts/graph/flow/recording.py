@@ -139,6 +139,7 @@ class Flow:
             tuple(shared.loops.items()),
             frozenset(shared.unrolled),
             len(shared.promoted),
+            len(shared.array_places) + len(shared.changed_arrays) + len(shared.parting),
             sum(map(len, shared.slots.values())),
         )
 

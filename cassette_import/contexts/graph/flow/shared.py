@@ -83,6 +83,12 @@ class Shared:
         self.tables: dict[str, Constant] = {}
         self.kinds: dict[Hashable, Kind] = {}
         self.promoted: set[Hashable] = set()
+        self.array_places: set[Any] = set()
+        """The calls that make arrays which get unknown numbers."""
+        self.changed_arrays: set[int] = set()
+        """The operations that make arrays which are changed, by number."""
+        self.parting: set[Hashable] = set()
+        """The places of joins to which ways come with different arrays of these."""
 
     def copy(self) -> Shared:
         """The same, to be changed by runs that may turn out not to go with the others."""
@@ -93,6 +99,8 @@ class Shared:
         made.slots = {key: dict(slots) for key, slots in self.slots.items()}
         made.labels, made.stale = set(self.labels), set(self.stale)
         made.kinds, made.promoted = dict(self.kinds), set(self.promoted)
+        made.array_places, made.changed_arrays = set(self.array_places), set(self.changed_arrays)
+        made.parting = set(self.parting)
         return made
 
     def unroll(self, places: Iterable[Hashable]) -> None:

@@ -32,6 +32,11 @@ class Records(Protocol):
 
     def item(self, holder: Any, key: Any) -> Any: ...
 
+    @property
+    def block(self) -> Any: ...
+
+    def reads_again(self, symbol: Symbol) -> None: ...
+
     def decides(self, node: Node) -> bool: ...
 
     def refuse(self, what: str) -> BaseException: ...
@@ -66,13 +71,42 @@ def _refused(what: str) -> Any:
 
 
 class Symbol:
-    """A number or array that depends on the arguments."""
+    """A number or array that depends on the arguments.
 
-    __slots__ = ("node", "run")
+    Attributes
+    ----------
+    source, key, version:
+        Of a view of an array that the program changes: the array, what makes the view, and the node that was read.
+    shared:
+        What else may refer to the memory of an array that the program changes.
+    """
+
+    __slots__ = ("_block", "_node", "key", "run", "shared", "source", "version")
 
     def __init__(self, run: Records, node: Node) -> None:
         self.run = run
-        self.node = node
+        self._node = node
+        self.source: Symbol | None = None
+        self.shared: str | None = None
+
+    @property
+    def node(self) -> Node:
+        """The node that computes the value."""
+        source = self.source
+        if source is not None and (source.node is not self.version or self._block not in (None, self.run.block)):
+            self.run.reads_again(self)
+        return self._node
+
+    def moves(self, node: Node, block: Any) -> None:
+        """Give an array another node; that of a view holds for as long as its array does not change, in a block."""
+        self._node = node
+        if self.source is not None:
+            self.version, self._block = self.source.node, block
+
+    def views(self, source: Symbol, key: Any) -> None:
+        """Note that it is a view."""
+        self.source, self.key = source, key
+        self.version, self._block = source.node, None
 
     def __bool__(self) -> bool:
         return self.run.decides(self.node)
