@@ -10,6 +10,7 @@ from typing import Any
 
 from cassette_import.contexts.common.compositions import COMPOSITIONS, NoComposition
 from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.sized_containers import is_a_container
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import is_iterable, items_outside
@@ -49,7 +50,7 @@ def compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 @hidden
 def _call_again(f: Any, arguments: Any, given: Any, keywords: Any, named: Any) -> Any:
-    """Make the call without an overload, with lists for iterators, whose items are used up."""
+    """Make the call without an overload, with lists for what the program iterates over, which may do so only once."""
     positional = [_again(*pair) for pair in zip(arguments, given, strict=True)]
     return call_without_overload(f, positional, {name: _again(keywords[name], named[name]) for name in keywords})
 
@@ -66,8 +67,8 @@ def _with_items(argument: Any) -> Any:
 
 
 def _again(argument: Any, given: Any) -> Any:
-    """An argument that can be iterated over once more."""
-    if type(given) is not _Items or iter(plain(argument)) is not plain(argument):
+    """An argument that can be iterated over once more, without code of the program."""
+    if type(given) is not _Items or is_a_container(plain(argument)):
         return argument
     store, items = active_store(), list(map(plain, given))
     return items if store is None else store.bind_items(items, given)

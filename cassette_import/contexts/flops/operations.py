@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.common.number_functions.steps import QUESTIONS, ROUNDINGS
 from cassette_import.contexts.common.number_functions.table import NUMBERS
+from cassette_import.contexts.common.sized_containers import is_a_container
 
 __all__ = ["COUNTED_ITEMS", "OPERATIONS", "Operations", "Rule", "operations_with", "scaled"]
 
@@ -85,7 +86,9 @@ def _rule_of(row: Row) -> Rule:
 
 
 def _dist(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-    count = len(arguments[0])
+    count = next(
+        (len(point) for point in arguments if is_a_container(point)), 0
+    )  # both points have as many coordinates
     return {"sub": count, "mul": count, "add": max(count - 1, 0), "sqrt": 1}
 
 
@@ -132,8 +135,5 @@ COUNTED_ITEMS: Final[dict[Any, Callable[[Any, int, bool], Operations]]] = {
 
 
 def items_of(arguments: Sequence[Any]) -> int | None:
-    """How many items the first argument has; None if only iteration tells."""
-    try:
-        return len(arguments[0])
-    except TypeError:
-        return None
+    """How many items the first argument has; None if only iteration tells, or code of the program."""
+    return len(arguments[0]) if is_a_container(arguments[0]) else None
