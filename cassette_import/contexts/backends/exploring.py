@@ -13,7 +13,7 @@ from cassette_import.contexts.backends.kernel import KERNEL, MISSING
 from cassette_import.contexts.backends.operations import FUNCTIONS
 from cassette_import.contexts.graph import NotRepresentable, Residual
 from cassette_import.contexts.graph.flow import Flow
-from cassette_import.contexts.graph.tracing import Trace
+from cassette_import.contexts.graph.flow.growing import GrowingFlow
 
 __all__ = ["Explorer"]
 
@@ -40,23 +40,22 @@ class Explorer:
     """
 
     def __init__(self, program: Residual, make: Callable[[Flow], FlowKernel], arrays: bool = False) -> None:
-        self._arrays = arrays
         self._program = program
-        self._make = make
         self._refused = 0
         self.is_hopeless = False
         """Whether the first two ways differ in more than numbers, so that each path has to be compiled by itself."""
         self._steps: Callable[..., Any] | None = None
-        try:
-            self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=True)
-        except NotRepresentable:
-            self.flow, self.kernel = self._recorded([program.traces[0]], keeps_loops=False)
+        self._growing = GrowingFlow(program.original, program.arguments, program.traces[0], FUNCTIONS, make, arrays)
 
-    def _recorded(self, points: Iterable[Trace], keeps_loops: bool) -> tuple[Flow, FlowKernel]:
-        flow = Flow(self._program.original, self._program.arguments, FUNCTIONS, keeps_loops, self._arrays)
-        for one in points:
-            flow.add(one)
-        return flow, self._make(flow)
+    @property
+    def flow(self) -> Flow:
+        """The flow of the points."""
+        return self._growing.flow
+
+    @property
+    def kernel(self) -> FlowKernel:
+        """The kernel of the flow."""
+        return self._growing.made
 
     def explore(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
         """Add the points that take new sides.
@@ -95,20 +94,9 @@ class Explorer:
         except Exception:
             return  # the function raises it, and does so when it is called
         try:
-            self.flow, self.kernel = self._extended(trace)
+            self._growing.add(trace)
         except NotRepresentable:
             self._refused += 1
             self.is_hopeless |= len(self.flow.points) == 1
             return
         self._steps = None
-
-    def _extended(self, trace: Trace) -> tuple[Flow, FlowKernel]:
-        """The flow with one more point. Loops that need not be code are unrolled if the points do not go together."""
-        flow = self.flow.copy()
-        try:
-            flow.add(trace)
-            return flow, self._make(flow)
-        except NotRepresentable:
-            if not self.flow.has_staying_loops:
-                raise
-            return self._recorded([*self.flow.points, trace], keeps_loops=False)

@@ -13,107 +13,20 @@ from cassette_import.contexts.backends.operations import Operand, as_truth, cons
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.graph.flow.uses import inner_blocks, join_kinds, used_numbers
 from cassette_import.contexts.graph.kinds import ArrayKind, Kind, is_value, kind_of
 from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
 from cassette_import.contexts.graph.tracing import Trace
 
-__all__ = ["FlowKernel", "inner_blocks", "read_outside", "used_numbers"]
+__all__ = ["FlowKernel"]
 
 _LETTERS: Final = {float: "f", int: "i", bool: "b"}
 _ZEROS: Final = {float: "0.0", int: "0", bool: "False"}
 _Known = dict[int, Operand]
 
 
-def used_numbers(flow: Flow) -> set[int]:
-    """The numbers of joins that something reads."""
-    used = {node.number for node in nodes_in(flow.result)}
-    sources: dict[int, set[int]] = {}
-    _collect(flow.body, used, sources)
-    work = list(used)
-    while work:
-        for number in sources.get(work.pop(), ()):
-            if number not in used:
-                used.add(number)
-                work.append(number)
-    return used
-
-
-def _collect(block: Block, used: set[int], sources: dict[int, set[int]]) -> None:
-    for item in block.items:
-        if isinstance(item, Node):
-            used.update(node.number for node in item.sources)
-        elif isinstance(item, (Branch, Check)):
-            used.add(item.node.number)
-        elif isinstance(item, Assign) and item.source is not None:
-            sources.setdefault(item.target.number, set()).update(node.number for node in nodes_in(item.source))
-        for inner in inner_blocks(item):
-            _collect(inner, used, sources)
-
-
-def read_outside(flow: Flow) -> dict[int, Kind]:
-    """The operations that something reads outside of their block, with their kinds: no other way leads there."""
-    places: dict[int, tuple[Block, ...]] = {}
-    kinds: dict[int, Kind] = {}
-    found: set[int] = set()
-
-    def visit(block: Block, around: tuple[Block, ...]) -> None:
-        here = (*around, block)
-        for item in block.items:
-            reads(_nodes_read(item), here)
-            if isinstance(item, Node) and is_value(item.value):
-                places[item.number], kinds[item.number] = here, kind_of(item.value)
-            for inner in inner_blocks(item):
-                visit(inner, here)
-
-    def reads(nodes: Iterable[Node], here: tuple[Block, ...]) -> None:
-        found.update(one.number for one in nodes if places.get(one.number, here)[-1] not in here)
-
-    visit(flow.body, ())
-    reads(nodes_in(flow.result), (flow.body,))
-    return {number: kinds[number] for number in found}
-
-
-def _nodes_read(item: Item) -> Iterable[Node]:
-    if isinstance(item, Node):
-        return item.sources
-    if isinstance(item, (Branch, Check)):
-        return (item.node,)
-    return nodes_in(item.source) if isinstance(item, Assign) and item.source is not None else ()
-
-
-def join_kinds(flow: Flow) -> tuple[dict[int, Kind], dict[int, Kind]]:
-    """The types of the numbers of joins that have one type, and of those that some way comes to without a value."""
-    assigned: list[Assign] = []
-    work = [flow.body]
-    while work:
-        for item in work.pop().items:
-            assigned += [item] if isinstance(item, Assign) else []
-            work += inner_blocks(item)
-    kinds: dict[int, set[Kind]] = {}
-    found: set[int] = set()
-    for one in assigned:
-        source = one.source
-        if isinstance(source, (Node, Constant)):
-            kinds.setdefault(one.target.number, set()).add(kind_of(source.value))
-    before = -1
-    while len(found) > before:
-        before = len(found)
-        for one in assigned:
-            if one.source is None or (isinstance(one.source, Node) and one.source.number in found):
-                found.add(one.target.number)
-    single = {number: next(iter(found_kinds)) for number, found_kinds in kinds.items() if len(found_kinds) == 1}
-    return single, {number: kind for number, kind in single.items() if number in found}
-
-
 def _has_loops(block: Block) -> bool:
     return any(isinstance(item, Repeat) or any(map(_has_loops, inner_blocks(item))) for item in block.items)
-
-
-def inner_blocks(item: Item) -> Iterable[Block]:
-    """The blocks of a branch, loop or part."""
-    if isinstance(item, Branch):
-        return item.sides.values()
-    return (item.body,) if isinstance(item, (Repeat, Part)) else ()
 
 
 class FlowKernel(Kernel):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from cassette_import.contexts.backends.array_operations import array_constants, array_name
-from cassette_import.contexts.backends.flow_kernel import FlowKernel, inner_blocks, read_outside
+from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.helper_functions import ARRAY_HELPERS
 from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.jax_kernel import VANISHED
@@ -26,6 +26,7 @@ from cassette_import.contexts.backends.operations import (
 )
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.graph.flow.uses import inner_blocks, read_outside
 from cassette_import.contexts.graph.kinds import ArrayKind, Kind, dtype_of, kind_of, kind_of_part, name_of, shape_of
 from cassette_import.contexts.graph.nodes import Constant, Node
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.contexts.backends.jitted import BACKENDS, Jitted
-from cassette_import.contexts.graph import inline, residual
-from cassette_import.contexts.graph.tracing import is_unknown
+from cassette_import.contexts.graph.residual import Residual, marked
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import is_installed, needs
 
@@ -60,8 +59,7 @@ def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted
         raise ValueError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}")
     if backend in _EXTRAS:
         _check_installed(backend)
-    program = residual(f, *examples) if any(map(is_unknown, examples)) else inline(f, *examples)
-    return Jitted(program, backend)
+    return Jitted(Residual(f, marked(f, examples), "trace", keeps_loops=backend == "python"), backend)
 
 
 def _check_installed(backend: str) -> None:

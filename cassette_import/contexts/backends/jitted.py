@@ -19,7 +19,7 @@ from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
 from cassette_import.contexts.backends.kernel import Kernel, leaves
 from cassette_import.contexts.backends.points import Columns, as_columns
-from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, residual, unknown
+from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, unknown
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
 from cassette_import.contexts.graph.nodes import Node, Step, evaluated
@@ -303,9 +303,9 @@ class Jitted:
     def _compiled_for(self, values: tuple[Any, ...]) -> Jitted | None:
         """A function with other examples; None if it cannot be compiled for them."""
         left = list(values)
-        marked = [unknown(one.name, left.pop(0)) if is_unknown(one) else one for one in self.program.arguments]
+        marked = tuple(unknown(one.name, left.pop(0)) if is_unknown(one) else one for one in self.program.arguments)
         try:
-            found = Jitted(residual(self.program.original, *marked), self.backend)
+            found = Jitted(Residual(self.program.original, marked, "trace", keeps_loops=False), self.backend)
         except NotRepresentable:
             return None
         return found if found._numbers(values) is not None else None

@@ -334,7 +334,9 @@ def bare(text: str) -> str:
 
 def negated(text: str) -> str:
     """The expression that is true where another one is not."""
-    return text[4:] if text.startswith("not ") else f"not {text}" if _has_brackets(text) else f"not ({text})"
+    if text.startswith("not "):
+        return text[4:]
+    return f"not {text}" if text.isidentifier() or _has_brackets(text) else f"not ({text})"
 
 
 def _has_brackets(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Loops in straight-line code: runs of steps that do the same with the results of the run before.
 
-A loop has columns, the constants and results that differ from round to round, and variables, whose results are used in
-the next round. Knows steps; must not know how programs are written.
+A loop has columns, the constants and results that differ from iteration to iteration, and variables, whose results are
+used in the next iteration. Knows steps; must not know how programs are written.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ __all__ = ["FEWEST", "Loop", "LoopFinder"]
 
 _LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
 FEWEST: Final = 16
-"""Loops of fewer rounds stay unrolled."""
+"""Loops of fewer iterations stay unrolled."""
 _TRIES: Final = 8
 
 
 class Loop:
-    """Rounds of steps that are alike.
+    """Iterations of steps that are alike.
 
     Attributes
     ----------
     steps:
-        The steps of all rounds, in order.
-    period, rounds:
-        How many steps a round has, and how many rounds there are.
+        The steps of all iterations, in order.
+    period, iterations:
+        How many steps a iteration has, and how many iterations there are.
     columns:
-        For each column, its values in each round.
+        For each column, its values in each iteration.
     variables:
-        By place in the round: what a result of the round before is in the first round.
+        By place in the iteration: what a result of the iteration before is in the first iteration.
     kept:
-        The places in the round whose results in the last round are used after the loop.
+        The places in the iteration whose results in the last iteration are used after the loop.
     body:
-        The steps of a round. Inputs with negative numbers stand for columns: -1 is the first one.
+        The steps of a iteration. Inputs with negative numbers stand for columns: -1 is the first one.
     """
 
     def __init__(self, steps: Sequence[Step], period: int, of: Callable[[Node], Node]) -> None:
@@ -47,19 +47,19 @@ class Loop:
         self.variables: dict[int, Template] = {}
         self.kept: set[int] = set()
         self.is_possible = True
-        self.rounds = len(steps) // period
+        self.iterations = len(steps) // period
         rows = [self._row(steps, place) for place in range(period)]
-        self.rounds = min([self._checked(leaf, place) for place, row in enumerate(rows) for leaf in row], default=0)
-        self.steps = steps[: self.rounds * period]
-        if self.rounds >= FEWEST and self.is_possible:
+        self.iterations = min([self._checked(leaf, place) for place, row in enumerate(rows) for leaf in row], default=0)
+        self.steps = steps[: self.iterations * period]
+        if self.iterations >= FEWEST and self.is_possible:
             self.body = [self._step(steps[period + place], place, rows[place]) for place in range(period)]
         else:
             self.is_possible = False
 
     def _row(self, steps: Sequence[Step], place: int) -> list[list[Template]]:
-        """For each leaf of the operands of a step, what it is in each round."""
-        rounds = steps[place : self.rounds * self.period : self.period]
-        found = [[self._shared(leaf) for leaf in _leaves(step)] for step in rounds]
+        """For each leaf of the operands of a step, what it is in each iteration."""
+        iterations = steps[place : self.iterations * self.period : self.period]
+        found = [[self._shared(leaf) for leaf in _leaves(step)] for step in iterations]
         return [list(column) for column in zip(*found, strict=True)]
 
     def _shared(self, leaf: Template) -> Template:
@@ -69,9 +69,9 @@ class Loop:
         return self._places.get(leaf.number) if isinstance(leaf, Node) else None
 
     def _checked(self, column: list[Template], place: int) -> int:
-        """The number of rounds in which a leaf is the same kind of thing."""
+        """The number of iterations in which a leaf is the same kind of thing."""
         source = self._place(column[1])
-        offset = None if source is None else source - self.period  # negative: of the round before
+        offset = None if source is None else source - self.period  # negative: of the iteration before
         for number, leaf in enumerate(column):
             found = self._place(leaf)
             if offset is None:
@@ -94,7 +94,7 @@ class Loop:
     # ---- the body
 
     def _step(self, step: Step, place: int, row: list[list[Template]]) -> Step:
-        parts = iter([self._leaf(column[: self.rounds]) for column in row])
+        parts = iter([self._leaf(column[: self.iterations]) for column in row])
         if isinstance(step, Guard):
             node: Any = next(parts)
             return Guard(step.test, node, step.expected, step.site)
@@ -105,7 +105,7 @@ class Loop:
         return made
 
     def _leaf(self, column: list[Template]) -> Template:
-        """A leaf of the body: of the second round, or an input that stands for a column."""
+        """A leaf of the body: of the second iteration, or an input that stands for a column."""
         if self._place(column[1]) is not None or all(_same(one, column[1]) for one in column):
             return column[1]
         key = tuple(map(_key, column))
@@ -181,7 +181,7 @@ class LoopFinder:
         return {place for place, step in last if isinstance(step, Node) and self._last_use.get(step.number, -1) >= end}
 
     def _is_own(self, loop: Loop, start: int) -> bool:
-        """Whether the results of all rounds but the last are used in the loop alone."""
+        """Whether the results of all iterations but the last are used in the loop alone."""
         end = start + len(loop.steps)
         return all(
             self._last_use.get(step.number, -1) < end for step in loop.steps[: -loop.period] if isinstance(step, Node)

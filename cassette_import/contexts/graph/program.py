@@ -182,7 +182,7 @@ class _Writer(ProgramFrame):
         return found
 
     def _loop(self, paths: Sequence[_Path], loop: Loop, indent: int, known: dict[int, str]) -> None:
-        """A loop. The results of the last round are known after it."""
+        """A loop. The results of the last iteration are known after it."""
         inner = dict(known)
         last = len(loop.steps) - loop.period
         variables = {}
@@ -190,11 +190,11 @@ class _Writer(ProgramFrame):
             step: Any = loop.steps[place]
             variables[place] = self.names.new(assigned_name(step.site) or "x")
             self.line(indent, f"{variables[place]} = {self._expression(first, known)}")
-            inner[step.number] = variables[place]  # in the second round, the result of the first one
+            inner[step.number] = variables[place]  # in the second iteration, the result of the first one
         columns = [self._column(column, known) for column in loop.columns]
         names = [self.names.new("number" if text.startswith("range(") else "value") for text in columns]
         inner |= {-1 - number: name for number, name in enumerate(names)}
-        self.line(indent, f"for {', '.join(names) or '_'} in {_zipped(columns, loop.rounds)}:")
+        self.line(indent, f"for {', '.join(names) or '_'} in {_zipped(columns, loop.iterations)}:")
         moved, empty = [], len(self.lines)
         for place, step in enumerate(loop.body):
             if isinstance(step, Guard):
@@ -290,8 +290,8 @@ def _is_common(paths: Sequence[_Path], number: int) -> bool:
     return all(same(_guard(path, number).expected, _guard(paths[0], number).expected) for path in paths)
 
 
-def _zipped(columns: Sequence[str], rounds: int) -> str:
+def _zipped(columns: Sequence[str], iterations: int) -> str:
     """What a loop iterates."""
     if len(columns) > 1:
         return f"zip({', '.join(columns)})"
-    return columns[0] if columns else f"range({rounds})"
+    return columns[0] if columns else f"range({iterations})"

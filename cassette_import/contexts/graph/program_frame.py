@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cassette_import.contexts.graph.errors import NotRepresentable
-from cassette_import.contexts.graph.expressions import Names, negated
+from cassette_import.contexts.graph.expressions import Names, bare, negated
 from cassette_import.contexts.graph.nodes import Constant, Node, Template
 from cassette_import.contexts.graph.tracing import Argument, parts_of
 from cassette_import.contexts.graph.variable_names import as_name
@@ -87,5 +87,5 @@ class ProgramFrame:
 
     def unless(self, indent: int, test: str, what: str) -> None:
         """Take another path where a test fails."""
-        self.line(indent, f"if {negated(test)}:")
+        self.line(indent, f"if {bare(negated(test))}:")
         self.line(indent + 1, f"raise LookupError({what!r})")

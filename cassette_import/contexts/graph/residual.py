@@ -6,7 +6,13 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.graph.context import LITERALS
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
+from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.flow.growing import GrowingFlow
+from cassette_import.contexts.graph.flow_program import NUMBER_FUNCTIONS, flow_program
+from cassette_import.contexts.graph.kinds import NUMBERS
+from cassette_import.contexts.graph.nodes import Constant, Guard, leaves_in
 from cassette_import.contexts.graph.program import aligned, program
 from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
 from cassette_import.interpreter.callables import python_function
@@ -15,6 +21,7 @@ __all__ = ["Residual", "inline", "residual"]
 
 _MODES: Final = ("trace", "call", "raise")
 _MOST_PATHS: Final = 50
+_MOST_REFUSED: Final = 10
 
 
 class Residual:
@@ -34,14 +41,22 @@ class Residual:
     (6.0, 2)
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], on_guard: str) -> None:
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], on_guard: str, keeps_loops: bool = True) -> None:
         self._f = f
         self._args = args
         self._on_guard = on_guard
+        function = python_function(f)
+        self._name = "residual" if function is None else function.__name__.strip("<>")
         self._traces: list[Trace] = []
+        self._refused = 0
         self.source = ""
         self._program: Callable[..., Any] = len
-        self._add(trace(f, args))
+        first = trace(f, args)
+        self._use(program(self._name, [first]))
+        self._traces.append(first)
+        self._flow: GrowingFlow[str] | None = None
+        if keeps_loops and any(isinstance(step, Guard) for step in first.steps):
+            self._begin_flow(first)
 
     def __call__(self, *values: Any) -> Any:
         """The result for the unknown arguments."""
@@ -53,7 +68,7 @@ class Residual:
 
     @property
     def paths(self) -> int:
-        """How many paths the program has."""
+        """How many paths the program has; if it has loops, from how many runs it was made."""
         return len(self._traces)
 
     @property
@@ -71,32 +86,69 @@ class Residual:
         """Its arguments, the unknown ones marked."""
         return self._args
 
-    def _add(self, found: Trace) -> None:
-        function = python_function(self._f)
-        name = "residual" if function is None else function.__name__.strip("<>")
-        source = program(name, [*self._traces, found])
+    def _use(self, source: str) -> None:
         namespace: dict[str, Any] = {}
-        exec(compile(source, f"<residual of {name}>", "exec"), namespace)
+        exec(compile(source, f"<residual of {self._name}>", "exec"), namespace)
         definition: Any = ast.parse(source).body[-1]
-        self._traces.append(found)
         self.source, self._program = source, namespace[definition.name]
+
+    def _add(self, found: Trace) -> None:
+        """Add a path: as a point of the flow if the program has loops, else as a path of its own."""
+        is_point = self._flow is not None and self._extends(self._flow, found)
+        if self._flow is not None and self._flow.made:
+            self._traces += [found] if is_point else []
+        elif all(_is_alike(found, one) and aligned(one, found) for one in self._traces):
+            try:
+                self._use(program(self._name, [*self._traces, found]))
+            except NotRepresentable:
+                return  # the program keeps the paths that it has
+            self._traces.append(found)
+
+    # ---- loops
+
+    def _begin_flow(self, first: Trace) -> None:
+        """Record the flow, in which loops stay loops. Without such loops, paths are the program."""
+        if not _has_numbers(first):
+            return
+        try:
+            self._flow = GrowingFlow(self._f, self._args, first, NUMBER_FUNCTIONS, self._program_of)
+        except NotRepresentable:
+            return
+        if self._flow.made:
+            self._use(self._flow.made)
+
+    def _extends(self, flow: GrowingFlow[str], found: Trace) -> bool:
+        """Add a point to the flow. One that does not go with the first ends the flow, later ones are left out."""
+        try:
+            if not _has_numbers(found):
+                raise NotRepresentable("other values than numbers")
+            flow.add(found)
+        except NotRepresentable:
+            if flow.made and len(flow.flow.points) > 1:
+                self._refused += 1
+            else:
+                self._flow = None
+            return False
+        if flow.made:
+            self._use(flow.made)
+        return True
+
+    def _program_of(self, flow: Flow) -> str:
+        return flow_program(self._name, flow) if flow.has_open_loops else ""
 
     def _elsewhere(self, values: tuple[Any, ...], error: Exception) -> Any:
         """The result where the program has no path for the arguments, or has raised an exception."""
         self._check_count(values)
         if self._on_guard == "raise":
             raise GuardFailed(f"another path: {error}") from error
-        if self._on_guard == "call" or len(self._traces) >= _MOST_PATHS or not self._has_structure(values):
+        is_full = len(self._traces) >= _MOST_PATHS or self._refused >= _MOST_REFUSED
+        if self._on_guard == "call" or is_full or not self._has_structure(values):
             return self.computed(values)
         try:
             found = self.traced(values)
         except NotRepresentable:
             return self.computed(values)
-        if all(_is_alike(found, one) and aligned(one, found) for one in self._traces):
-            try:
-                self._add(found)
-            except NotRepresentable:
-                pass  # the program keeps the paths that it has
+        self._add(found)
         return found.value
 
     def _check_count(self, values: tuple[Any, ...]) -> None:
@@ -133,6 +185,19 @@ class Residual:
 def _is_alike(one: Trace, other: Trace) -> bool:
     """Whether the arguments of two traces have the same structure and types."""
     return [(node.name, node.type) for node in one.inputs] == [(node.name, node.type) for node in other.inputs]
+
+
+def _has_numbers(found: Trace) -> bool:
+    """Whether a trace computes with numbers alone, and returns no object that is older than the call."""
+    parts = [one.value for one in leaves_in(found.result) if isinstance(one, Constant)]
+    return all(node.type in NUMBERS for node in found.inputs) and all(type(one) in LITERALS for one in parts)
+
+
+def marked(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments as unknown ones; as they are, if some are marked already."""
+    if any(map(is_unknown, args)):
+        return args
+    return tuple(unknown(*pair) for pair in zip(argument_names(f, len(args)), args, strict=True))
 
 
 def residual(f: Callable[..., Any], *args: Any, on_guard: str = "trace") -> Residual:

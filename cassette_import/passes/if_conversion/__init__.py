@@ -24,7 +24,8 @@ The converted function calls these methods of the context, and of the objects th
   iterables of comprehensions and of loops in generators.
 
 The pass `loop_conversion` does the same, gives `loop` the iterable of a `for` loop, and calls `enters(*variables)`
-before a loop and `again` after each turn.
+before a loop and `again` after each turn. `choice` and `loop` get the names of the variables that `join` and `enters`
+return, as `names`; the last one of a loop is its target, or empty.
 
 `ConvertedCode` has all these methods, with the meaning that Python gives them: a context derives from it.
 

@@ -166,9 +166,7 @@ class Statements(Stores):
         variables, live = self._variables(node, [*node.body, *node.orelse])
         name = self.names.new()
         test = self._expression(node.test)
-        made: list[ast.stmt] = [
-            ast.Assign([store(name)], self.expressions.context("choice", test, *self._values(variables)))
-        ]
+        made: list[ast.stmt] = [ast.Assign([store(name)], self._named(live, "choice", test, *self._values(variables)))]
         before = set(self.bound)
         body = self.block(node.body)
         after_body = None if _leaves(node.body) else set(self.bound)
@@ -217,7 +215,7 @@ class Statements(Stores):
             node.body, node.orelse = self._inside(node.body), self._inside(node.orelse)
             return [node]
         variables, live = self._variables(node, [node.test, *node.body, *node.orelse])
-        name, made, before = self._begin(variables)
+        name, made, before = self._begin(variables, None)
         test = method(load(name), "goes", self._expression(node.test), *self._values(variables))
         goes = ast.IfExp(method(load(name), "more"), test, ast.Constant(False))
         body = self._loop_body(node.body, _Loop(name, variables, live))
@@ -242,7 +240,7 @@ class Statements(Stores):
             kept = self.names.new()
             first.append(ast.Assign([store(kept)], iterable))
             iterable = load(kept)
-        name, made, before = self._begin(variables, *([iterable] if first else []))
+        name, made, before = self._begin(variables, node.target, *([iterable] if first else []))
         made = [*first, *made]
         item = self.names.new()
         turn: list[ast.stmt] = [ast.Expr(method(load(name), "turn", *self._values(variables)))]
@@ -258,12 +256,23 @@ class Statements(Stores):
         made.append(ast.For(store(item), items, whole, ends))
         return [*made, *self._end(node, name, live, before)]
 
-    def _begin(self, variables: tuple[str, ...], *iterable: ast.expr) -> tuple[str, list[ast.stmt], set[str]]:
+    def _begin(
+        self, variables: tuple[str, ...], target: ast.expr | None, *iterable: ast.expr
+    ) -> tuple[str, list[ast.stmt], set[str]]:
         name = self.names.new()
-        made: list[ast.stmt] = [ast.Assign([store(name)], self.expressions.context("loop", *iterable))]
+        named = (*variables, target.id if isinstance(target, ast.Name) else "")
+        made: list[ast.stmt] = [ast.Assign([store(name)], self._named(named, "loop", *iterable))]
         if self.heads:
             made.append(assign(variables, method(load(name), "enters", *self._values(variables))))
         return name, made, set(self.bound)
+
+    def _named(self, variables: Iterable[str], name: str, *arguments: ast.expr) -> ast.expr:
+        """A call of the context, which gets the names of variables."""
+        made = self.expressions.context(name, *arguments)
+        if self.heads:
+            names = ast.Tuple([ast.Constant(one) for one in variables], ast.Load())
+            made.keywords.append(ast.keyword("names", names))
+        return made
 
     def _loop_body(self, body: list[ast.stmt], loop: _Loop) -> list[ast.stmt]:
         self.loops.append(loop)

@@ -223,21 +223,27 @@ def computed(explorer, code, point):
     return repr(evaluated(template, {leaf.number: value for leaf, value in pairs if isinstance(leaf, Node)}))
 
 
-@pytest.mark.parametrize("seed", range(0, 100, COUNT))
-def test_random_programs_have_the_results_of_python(seed, tmp_path):
+def functions(seed, tmp_path):
+    """Random functions, with points for each."""
     path = tmp_path / f"programs_{seed}.py"
     texts = [Program(random.Random(seed + number)).text(f"f{number}") for number in range(COUNT)]
     path.write_text(HEAD + "\n".join(texts))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    compared = 0
     for number in range(COUNT):
-        function, numbers = getattr(module, f"f{number}"), random.Random(number)
+        numbers = random.Random(number)
         points = [
             (numbers.choice([0.0, -0.0, 1.0]) if k % 3 == 0 else numbers.uniform(-4, 4), numbers.uniform(-4, 4), k - 3)
             for k in range(6)
         ]
+        yield getattr(module, f"f{number}"), points
+
+
+@pytest.mark.parametrize("seed", range(0, 100, COUNT))
+def test_random_programs_have_the_results_of_python(seed, tmp_path):
+    compared = 0
+    for function, points in functions(seed, tmp_path):
         try:
             explorer = Explorer(inline(function, *points[0]), FlowKernel)
         except NotRepresentable:
@@ -250,3 +256,13 @@ def test_random_programs_have_the_results_of_python(seed, tmp_path):
             assert found in (None, outcome(function, *point))
             compared += found is not None
     assert compared > 2 * COUNT  # of six points of each program; those that are refused say nothing
+
+
+@pytest.mark.parametrize("seed", range(100, 150, COUNT))
+def test_residuals_of_random_programs_have_the_results_of_python(seed, tmp_path):
+    for function, points in functions(seed, tmp_path):
+        try:
+            program = inline(function, *points[0])
+        except NotRepresentable:
+            continue
+        assert [outcome(program, *point) for point in points] == [outcome(function, *point) for point in points]

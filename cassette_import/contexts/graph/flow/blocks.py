@@ -8,13 +8,26 @@ nodes; must not know how a run is recorded.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 
-__all__ = ["Assign", "Block", "Branch", "Check", "Conflict", "Item", "Jump", "Part", "Repeat", "alike", "union"]
+__all__ = [
+    "Assign",
+    "Block",
+    "Branch",
+    "Check",
+    "Conflict",
+    "Counter",
+    "Item",
+    "Jump",
+    "Part",
+    "Repeat",
+    "alike",
+    "union",
+]
 
 
 class Conflict(Exception):
@@ -61,15 +74,27 @@ class Branch:
         self.sides = sides
 
 
+class Counter(NamedTuple):
+    """How a loop over a range counts: the join that is its index, the limit, the step, and the name of its target."""
+
+    join: Node
+    stop: Template
+    step: int
+    target: str
+
+
 class Repeat:
     """A loop. It ends by a jump; `iterations` is their number if nothing but the test at its head ends it."""
 
-    __slots__ = ("body", "iterations", "key")
+    __slots__ = ("body", "counter", "iterations", "key")
 
-    def __init__(self, key: Hashable, body: Block, iterations: int | None = None) -> None:
+    def __init__(
+        self, key: Hashable, body: Block, iterations: int | None = None, counter: Counter | None = None
+    ) -> None:
         self.key = key
         self.body = body
         self.iterations = iterations
+        self.counter = counter
 
 
 class Part:
@@ -139,7 +164,7 @@ def _union(one: Item, other: Item) -> Item:
             sides[truth] = union(sides[truth], block) if truth in sides else block
         return Branch(one.node, sides)
     if isinstance(one, Repeat) and isinstance(other, Repeat):
-        return Repeat(one.key, union(one.body, other.body), one.iterations)
+        return Repeat(one.key, union(one.body, other.body), one.iterations, one.counter)
     if isinstance(one, Part) and isinstance(other, Part):
         return Part(one.key, union(one.body, other.body))
     return one

@@ -19,21 +19,22 @@ __all__ = ["Choice", "Frame", "choice_of"]
 _Values = tuple[Any, ...]
 
 
-def choice_of(run: Recorder, test: Any) -> Any:
-    """The choice for a test."""
+def choice_of(run: Recorder, test: Any, names: tuple[str, ...]) -> Any:
+    """The choice for a test; `names` are those of the variables after it."""
     if type(test) is not Symbol:
         return UNIFORM[bool(test)]
-    return Choice(run, test.node)
+    return Choice(run, test.node, names)
 
 
 class Choice:
     """A branch of which this run takes one side."""
 
-    __slots__ = ("_block", "_key", "_run", "_truth")
+    __slots__ = ("_block", "_key", "_names", "_run", "_truth")
     both: Final = True
 
-    def __init__(self, run: Recorder, node: Node) -> None:
+    def __init__(self, run: Recorder, node: Node, names: tuple[str, ...]) -> None:
         self._run = run
+        self._names = names
         self._truth = bool(node.value)
         self._key = run.place()
         self._block = run.block
@@ -59,7 +60,7 @@ class Choice:
         run = self._run
         run.closes(self._key)
         if run.active:
-            values = run.arrive(self._key, values)
+            values = run.arrive(self._key, values, self._names)
         else:
             self._block.cut = True
             run.block.cut = True

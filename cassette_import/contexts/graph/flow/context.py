@@ -34,13 +34,13 @@ class FlowContext(Context, Calls, events=Events.NONE):
 
     # ---- branches
 
-    def choice(self, test: Any, *saved: Any) -> Any:
+    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
         """A branch."""
-        return choice_of(self.run, test)
+        return choice_of(self.run, test, names)
 
-    def loop(self, iterable: Any = None) -> Loop:
+    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
         """A loop."""
-        return Loop(self.run, iterable)
+        return Loop(self.run, iterable[0] if iterable else None, names)
 
     def frame(self) -> Frame:
         """A function that is left in several places."""

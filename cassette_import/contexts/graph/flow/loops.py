@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.graph.flow.arrays import is_array_symbol
-from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Part, Repeat, union
+from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Counter, Part, Repeat, union
 from cassette_import.contexts.graph.flow.recorder import Recorder, is_table
 from cassette_import.contexts.graph.flow.shared import Again, Stale
 from cassette_import.contexts.graph.flow.symbol import Symbol
@@ -43,8 +43,9 @@ class Loop:
     iterations may come before it, as long as the variables have other types in these.
     """
 
-    def __init__(self, run: Recorder, iterable: Any) -> None:
+    def __init__(self, run: Recorder, iterable: Any, names: tuple[str, ...] = ()) -> None:
         self._run = run
+        self._names = names
         self._table: Any = tuple(iterable) if is_table(iterable) and len(iterable) >= _MANY else None
         if is_array_symbol(iterable) and len(iterable) >= _MANY:
             self._table = iterable
@@ -107,11 +108,19 @@ class Loop:
         run = self._run
         self._outer = run.block
         self._has_unbound = any(one is UNBOUND for one in values)
-        head = run.arrive((self._key, "head"), self._with_index(values))
-        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")), self._iterations_left())
+        head = run.arrive((self._key, "head"), self._with_index(values), self._names)
+        counter = self._counter(head[-1]) if self._is_range else None
+        self._repeat = Repeat((self._key, "loop"), Block((*self._key, "body")), self._iterations_left(), counter)
         run.add(self._repeat)
         run.opens((self._key, "head"))
         return self._begins_iteration(head)
+
+    def _counter(self, index: Any) -> Counter | None:
+        """How the loop counts; None if its index is no number."""
+        if type(index) is not Symbol:
+            return None
+        target = self._names[-1] if self._names and self._table is None else ""
+        return Counter(index.node, self._run.template(self._iterable.stop), self._iterable.step, target)
 
     def _iterations_left(self) -> int | None:
         """How many iterations a loop over a known range has; None for other loops."""
@@ -235,7 +244,7 @@ class Loop:
                 run.shared.stale.add((self.site, place))
                 raise Again
         self._notes()
-        made = run.arrive((self._key, "head"), self._with_index(values))
+        made = run.arrive((self._key, "head"), self._with_index(values), self._names)
         run.jumps((self._key, "loop"), again=True)
         run.active = True
         return made
@@ -271,7 +280,7 @@ class Loop:
             run.shared.labels.add(self.site)
             raise Again
         self._notes()
-        self._left = run.arrive((self._key, "end"), values)
+        self._left = run.arrive((self._key, "end"), values, self._names)
         run.jumps((self._key, "end" if self._repeat is None else "loop"))
 
     def continues(self, *values: Any) -> bool:
@@ -325,7 +334,7 @@ class Loop:
             run.block.cut = not has_left
         if run.active and not has_left:
             self._notes()
-            self._left = run.arrive((self._key, "end"), values)
+            self._left = run.arrive((self._key, "end"), values, self._names)
             has_left = True
         while run.regions and run.regions[-1][0] in ((self._key, "head"), (self._key, "end")):
             run.regions.pop()

@@ -112,6 +112,7 @@ class Recorder:
         if type(value) is int and abs(value) >= 2**62 and self.shared.staying:
             raise self.refuse("an integer does not fit into 64 bits")
         node = Node(self.shared.number(self.place()), f, templates, named, value, nearest_site())
+        node.fixed = True
         self.add(node)
         found = Symbol(self, node)
         if self.arrays:
@@ -302,8 +303,8 @@ class Recorder:
             known.update(changed)
             raise Again
 
-    def arrive(self, key: Hashable, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Come to a join with the values of variables; returns the values after it.
+    def arrive(self, key: Hashable, values: tuple[Any, ...], names: tuple[str, ...] = ()) -> tuple[Any, ...]:
+        """Come to a join with the values of variables, which may have names; returns the values after it.
 
         All values are read before the first is assigned, and the parts of objects are replaced in the objects.
         """
@@ -312,7 +313,8 @@ class Recorder:
             if slot[0] not in self._objects:
                 self._find(slot)
         given = [*values, *map(self._part, slots)]
-        made = [self._joined((key, place), value) for place, value in enumerate(given)]
+        named = [*names[: len(values)], *[""] * (len(values) - len(names)), *map(_name_of, slots)]
+        made = [self._joined((key, place), value, named[place]) for place, value in enumerate(given)]
         for slot, value in zip(slots, made[len(values) :], strict=True):
             if value is not UNBOUND:
                 self._put(slot, value)
@@ -325,7 +327,7 @@ class Recorder:
             raise self.refuse("an object is changed that another run has not made")
         self._name(owner, name, 0)
 
-    def _joined(self, key: Hashable, value: Any) -> Any:
+    def _joined(self, key: Hashable, value: Any, name: str = "") -> Any:
         kind = type(value)
         if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             self._fix(key, ("tuple", kind.__qualname__, len(value)))
@@ -337,11 +339,11 @@ class Recorder:
             self._fix(key, "a number")
             value = self._promoted(key, value) if self.arrays else value
             source = self.template(value)
-            node = Node(self.shared.number(("join", key)), None, (), {}, value_of(value), None)
+            node = Node(self.shared.number(("join", key)), None, (), {}, value_of(value), None, name)
             self.add(Assign(node, source))
             return Symbol(self, node)
         if value is UNBOUND or kind is Stale:
-            node = Node(self.shared.number(("join", key)), None, (), {}, None, None)
+            node = Node(self.shared.number(("join", key)), None, (), {}, None, None, name)
             self.add(Assign(node, None))
             return value
         known = self._names.get(id(value))
@@ -390,6 +392,11 @@ class Recorder:
         """Leave for a join that is further out."""
         self.add(Jump(target, again))
         self.active = False
+
+
+def _name_of(slot: Slot) -> str:
+    """The name of the variable for a part of an object."""
+    return slot[2] if slot[1] == "attribute" else ""
 
 
 def _shown(value: Any) -> str:

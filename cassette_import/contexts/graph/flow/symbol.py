@@ -121,6 +121,8 @@ class Symbol:
     __and__, __rand__ = _binary(operator.and_), _reflected(operator.and_)
     __or__, __ror__ = _binary(operator.or_), _reflected(operator.or_)
     __xor__, __rxor__ = _binary(operator.xor), _reflected(operator.xor)
+    __lshift__, __rlshift__ = _binary(operator.lshift), _reflected(operator.lshift)
+    __rshift__, __rrshift__ = _binary(operator.rshift), _reflected(operator.rshift)
     __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
     __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
     __eq__, __ne__ = _binary(operator.eq), _binary(operator.ne)
