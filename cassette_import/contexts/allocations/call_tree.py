@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
+from cassette_import.contexts.allocations.depth import without_lines
 from cassette_import.contexts.common.function_names import Label, described
 
 __all__ = ["FURTHER", "NO_PLACE", "KnownFunctions", "Node", "Place", "ThreadTree", "walk"]
@@ -65,6 +66,7 @@ class ThreadTree:
         self.level = self.high = 0
         self.is_fresh = False
 
+    @without_lines
     def begin(self, key: object, node: Node) -> None:
         """Begin a call of a node below the current one."""
         self.calls.append((key, node, self.level, self.high))
@@ -72,6 +74,7 @@ class ThreadTree:
         self.high = self.level
         self.is_fresh = True
 
+    @without_lines
     def end(self, key: object) -> None:
         """End the call with this key, and those in it that ended unnoticed. Nothing happens if none has it."""
         calls = self.calls
@@ -109,6 +112,7 @@ class KnownFunctions:
         self.left = paths
         self._known: dict[int, Known] = {}
 
+    @without_lines
     def label_of(self, function: Any) -> Label:
         """The label of a function."""
         lasting = function
@@ -122,6 +126,7 @@ class KnownFunctions:
             self._known[id(lasting)] = Known(lasting, label)
         return label
 
+    @without_lines
     def node_below(self, thread: ThreadTree, label: Label, place: Place) -> Node:
         """The node of a call that the current node of a thread makes."""
         parent = thread.node

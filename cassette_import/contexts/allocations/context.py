@@ -17,9 +17,10 @@ from typing import Any, ClassVar, Final, TypeVar
 from cassette_import.activation.context import Context
 from cassette_import.contexts.allocations import formats
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions, Place
+from cassette_import.contexts.allocations.depth import below, without_lines
 from cassette_import.contexts.allocations.live_blocks import is_own_file
 from cassette_import.contexts.allocations.measured_body import MeasuredBody
-from cassette_import.contexts.allocations.memory import Memory
+from cassette_import.contexts.allocations.memory import Memory, measured
 from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllocations, peak_of, sites_of
 from cassette_import.contexts.allocations.table import ORDERS, table
 from cassette_import.contexts.common.options import check_number
@@ -32,7 +33,6 @@ from cassette_import.specialization.compilation_listeners import LISTENERS
 __all__ = ["Allocations"]
 
 Self = TypeVar("Self", bound="Allocations")
-_measured: Final = tracemalloc.get_traced_memory
 _OTHERS_USE: Final = ("start", "stop", "clear_traces", "reset_peak")
 _REFUSED: Final = {id(getattr(tracemalloc, name)): name for name in _OTHERS_USE}
 
@@ -121,10 +121,9 @@ class Allocations(Context, events=Events.CALLS):
         self._memory.open()
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
-        thread = memory.enter_hook(now, peak)
-        thread.begin(function, self._functions.node_below(thread, self._functions.label_of(function), NO_PLACE))
-        now = peak = 0
+        now = measured()
+        below(_begin, self, function, now, NO_PLACE)
+        del now
         memory.leave_hook()
 
     def root_ended(self, function: Any) -> None:
@@ -135,56 +134,47 @@ class Allocations(Context, events=Events.CALLS):
     # The hooks run for every call of the program. What they measure comes first. Their variables are freed before they
     # measure again: what a hook allocates and frees is in no stretch then.
 
+    @without_lines
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """End the stretch before the call, and begin the call."""
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now = measured()
         if not memory.is_measured:
             return
-        frame = _calling_frame()
-        if id(f) in _REFUSED:
-            _refuse(f, frame)
-        thread = memory.enter_hook(now, peak)
-        label = self._functions.label_of(f)
-        thread.begin(f, self._functions.node_below(thread, label, frame))
-        now = peak = 0
-        del frame, label
+        below(_begin_at, self, f, now, object())  # the object's call site is that of this hook
+        del now
         memory.leave_hook()
 
+    @without_lines
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """End the call, and the stretch in it."""
-        memory = self._memory
-        memory.is_inside = True
-        now, peak = _measured()
-        if not memory.is_measured:
-            return
-        memory.enter_hook(now, peak).end(f)
-        now = peak = 0
-        memory.leave_hook()
+        self._end_call(f)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """End a call that raised."""
         self._end_call(f)
 
+    @without_lines
     def _end_call(self, function: Any) -> None:
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now = measured()
         if memory.is_measured:
-            memory.enter_hook(now, peak).end(function)
-            now = peak = 0
+            below(_end, memory, function, now)
+            del now
             memory.leave_hook()
 
+    @without_lines
     def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now = measured()
         if memory.is_measured:
-            memory.enter_hook(now, peak)
+            below(_end_stretch, memory, now)
         body = MeasuredBody(memory, self._functions, code)
-        now = peak = 0
+        del now
         memory.leave_hook()
         body.resumed()
         return body
@@ -202,7 +192,7 @@ class Allocations(Context, events=Events.CALLS):
         """Called when functions are going to be compiled: that is not the program's memory."""
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now, peak = measured()
         if memory.is_measured:
             memory.compiling += 1
             if memory.compiling == 1:
@@ -252,9 +242,37 @@ class Allocations(Context, events=Events.CALLS):
         return formats.writers(self._memory, functools.partial(table, self._memory, self._sort))
 
 
-def _calling_frame() -> Place:
-    """The innermost line of the program. It is asked of `tracemalloc`, because a frame object would be new memory."""
-    probe = object()  # its call site is that of this hook
+# What the hooks do below.
+
+
+@without_lines
+def _begin(context: Allocations, function: Any, now: tuple[int, int], place: Place) -> None:
+    thread = context._memory.enter_hook(now[0], now[1])
+    functions = context._functions
+    thread.begin(function, functions.node_below(thread, functions.label_of(function), place))
+
+
+@without_lines
+def _begin_at(context: Allocations, function: Any, now: tuple[int, int], probe: object) -> None:
+    place = _place_of(probe)
+    if id(function) in _REFUSED:
+        _refuse(function, place)
+    _begin(context, function, now, place)
+
+
+@without_lines
+def _end(memory: Memory, function: Any, now: tuple[int, int], _d: None) -> None:
+    memory.enter_hook(now[0], now[1]).end(function)
+
+
+@without_lines
+def _end_stretch(memory: Memory, now: tuple[int, int], _c: None, _d: None) -> None:
+    memory.enter_hook(now[0], now[1])
+
+
+@without_lines
+def _place_of(probe: object) -> Place:
+    """The line of the program that made an object. It is asked of `tracemalloc`: a frame object would be new memory."""
     # A generator expression would be freed too late.
     for frame in _get_object_traceback(probe) or ():
         if not is_own_file(frame[0]):

@@ -14,10 +14,10 @@ from _tracemalloc import _get_traces  # a snapshot makes objects of them, which 
 from collections.abc import Sequence
 from typing import Any, Final
 
-__all__ = ["FRAMES", "LiveBlocks", "is_own_file"]
+from cassette_import.contexts.allocations.depth import without_lines
 
-FRAMES: Final = 4
-"""How many frames `tracemalloc` records: enough to see on whose behalf the standard library allocates."""
+__all__ = ["LiveBlocks", "is_own_file"]
+
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _PASSING_ON: Final = tuple(_PACKAGE + name + os.sep for name in ("activation", "importing", "runtime"))
 _STANDARD_LIBRARY: Final = sysconfig.get_path("stdlib") + os.sep
@@ -88,6 +88,7 @@ def _program_line(traceback: Traceback) -> tuple[str, int] | None:
     return found
 
 
+@without_lines
 def is_own_file(filename: str) -> bool:
     """Whether a file is one of cassette_import.
 

@@ -6,19 +6,17 @@ trees and memory; must not know how a body reports its steps.
 
 from __future__ import annotations
 
-import tracemalloc
 from types import CodeType
-from typing import Any, Final
+from typing import Any
 
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions
-from cassette_import.contexts.allocations.memory import Memory
+from cassette_import.contexts.allocations.depth import below, without_lines
+from cassette_import.contexts.allocations.memory import Memory, measured
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.followed_bodies import FollowedBody
 
 __all__ = ["MeasuredBody"]
-
-_measured: Final = tracemalloc.get_traced_memory
 
 
 class MeasuredBody(FollowedBody):
@@ -40,31 +38,32 @@ class MeasuredBody(FollowedBody):
             memory.open()
 
     @hidden
+    @without_lines
     def resumed(self, value: Any = None) -> Any:
         """Begin a call of the body."""
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now = measured()
         if not memory.is_measured:
             return value
         self.is_running = True
-        thread = memory.enter_hook(now, peak)
-        thread.begin(self, self._functions.node_below(thread, self._label, NO_PLACE))
-        now = peak = 0
+        below(_begin, self, now)
+        del now
         memory.leave_hook()
         return value
 
     @hidden
+    @without_lines
     def suspended(self, value: Any = None) -> Any:
         """End a call of the body."""
         memory = self._memory
         memory.is_inside = True
-        now, peak = _measured()
+        now = measured()
         if not (self.is_running and memory.is_measured):
             return value
         self.is_running = False
-        memory.enter_hook(now, peak).end(self)
-        now = peak = 0
+        below(_end, self, now)
+        del now
         memory.leave_hook()
         return value
 
@@ -75,3 +74,14 @@ class MeasuredBody(FollowedBody):
         if self._is_outermost:
             self._is_outermost = False
             self._memory.close()
+
+
+@without_lines
+def _begin(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+    thread = body._memory.enter_hook(now[0], now[1])
+    thread.begin(body, body._functions.node_below(thread, body._label, NO_PLACE))
+
+
+@without_lines
+def _end(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+    body._memory.enter_hook(now[0], now[1]).end(body)

@@ -16,13 +16,14 @@ from threading import get_ident
 from typing import Any, Final
 
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, Node, ThreadTree
+from cassette_import.contexts.allocations.depth import FRAMES, below, without_lines
 from cassette_import.contexts.allocations.highest_event import HighestEvent
-from cassette_import.contexts.allocations.live_blocks import FRAMES, LiveBlocks
+from cassette_import.contexts.allocations.live_blocks import LiveBlocks
 from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
 
-__all__ = ["SEVERAL_THREADS", "Memory"]
+__all__ = ["SEVERAL_THREADS", "Memory", "measured"]
 
 SEVERAL_THREADS: Final = "several threads"
 """The name of the tree for what belongs to one of several threads."""
@@ -120,14 +121,15 @@ class Memory:
             self._last = self.tree_of_this_thread()
             self.leave_hook()
 
-    # ---- at each event: first `is_inside = True`, because to measure may start the garbage collector; then measure,
-    # and call `enter_hook` with it; at last `leave_hook`
+    # ---- at each event: first `is_inside = True`, because to measure may start the garbage collector; then `measured`,
+    # and `enter_hook` below with its result; at last `leave_hook`
 
+    @without_lines
     def enter_hook(self, now: int, peak: int) -> ThreadTree:
         """End a stretch; return the tree of the running thread.
 
-        `tracemalloc` finds the line of four frames for each integer that is computed here, which takes longer than all
-        else. So nothing is added that is zero, as it is in most stretches.
+        Each integer that is computed here is a block that is traced, which takes longer than all else. So nothing is
+        added that is zero, as it is in most stretches.
         """
         thread = self.trees.get(get_ident())
         if thread is None:
@@ -167,11 +169,11 @@ class Memory:
             highest.note(level)
         return thread
 
+    @without_lines
     def leave_hook(self) -> None:
         """Begin a stretch. The caller has freed its own variables."""
         self.is_inside = False
-        self._base = _measured()[0]
-        _reset_peak()
+        below(_begin_stretch, self)
 
     def tree_of_this_thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
@@ -193,3 +195,21 @@ class Memory:
             self._collection_began = 0
             self.level += change
             self.collected.left += change
+
+
+@without_lines
+def _begin_stretch(memory: Memory, _b: None, _c: None, _d: None) -> None:
+    memory._base = _measured()[0]
+    _reset_peak()
+
+
+@without_lines
+def measured() -> tuple[int, int]:
+    """What is allocated now, and at the highest point since the last stretch began."""
+    found: tuple[int, int] = below(_now)
+    return found
+
+
+@without_lines
+def _now(_a: None, _b: None, _c: None, _d: None) -> tuple[int, int]:
+    return _measured()
