@@ -33,7 +33,7 @@ class Token:
 
 
 METADATA: Final = Token()
-"""Each wrapper and each entry of a shadow store holds this token."""
+"""Each wrapper and each entry of a shadow store holds this token. A further name for it would count as metadata."""
 
 WATCH: Final = Token()
 """Each tag of a context that watches attributes holds this token."""
