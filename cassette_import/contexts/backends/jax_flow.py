@@ -6,7 +6,7 @@ Knows flows, operations and JAX; must not know how a flow is recorded. Importing
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from cassette_import.contexts.backends.array_operations import array_constants, array_name
@@ -26,7 +26,13 @@ from cassette_import.contexts.backends.operations import (
 )
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
-from cassette_import.contexts.graph.flow.uses import inner_blocks, read_outside
+from cassette_import.contexts.graph.flow.uses import (
+    all_items,
+    has_open_loops,
+    inner_blocks,
+    iterations_of,
+    read_outside,
+)
 from cassette_import.contexts.graph.kinds import ArrayKind, Kind, dtype_of, kind_of, kind_of_part, name_of, shape_of
 from cassette_import.contexts.graph.nodes import Constant, Node
 
@@ -49,7 +55,7 @@ class JaxFlowKernel(FlowKernel):
 
     def __init__(self, flow: Flow) -> None:
         super().__init__(flow)
-        nodes = [one for one in _all_items(flow.body) if isinstance(one, Node)]
+        nodes = [one for one in all_items(flow.body) if isinstance(one, Node)]
         self.has_arrays = any(isinstance(kind_of(one.value), ArrayKind) for one in (*self.inputs, *nodes))
         if self.has_arrays:
             self._check()
@@ -69,7 +75,7 @@ class JaxFlowKernel(FlowKernel):
     @property
     def has_open_loops(self) -> bool:  # type: ignore[override]
         """Whether a loop is a `lax.while_loop`."""
-        return any(isinstance(one, Repeat) and _iterations(one) is None for one in _all_items(self.flow.body))
+        return has_open_loops(self.flow.body)
 
     def function(self) -> Callable[..., Any]:
         """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
@@ -328,7 +334,7 @@ class _Interpreter:
             return tuple(jax.numpy.asarray(found[name], self._dtype(name)) for name in inside)
 
         before = tuple(jax.numpy.asarray(state[name], self._dtype(name)) for name in inside)
-        iterations = _iterations(item)
+        iterations = iterations_of(item)
         if iterations is None:
             after = jax.lax.while_loop(goes_on, iteration, before)
         else:  # the iteration after the last one leaves the loop
@@ -336,21 +342,6 @@ class _Interpreter:
         made = {**state, **dict(zip(inside, after, strict=True))}
         made.pop(ends, None)
         return made
-
-
-def _all_items(block: Block) -> Iterator[Item]:
-    for item in block.items:
-        yield item
-        for inner in inner_blocks(item):
-            yield from _all_items(inner)
-
-
-def _iterations(item: Repeat) -> int | None:
-    """The number of iterations of a loop; None if more than the test at its head ends it."""
-    inside = {one.key for one in _all_items(item.body) if isinstance(one, (Repeat, Part))}
-    jumps = [one for one in _all_items(item.body) if isinstance(one, Jump) and not one.again]
-    ends = [one.target for one in jumps if one.target not in inside]
-    return item.iterations if ends == [item.key] else None
 
 
 def _name_of(key: Hashable) -> str:

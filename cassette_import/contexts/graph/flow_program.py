@@ -20,6 +20,7 @@ from cassette_import.contexts.graph.flow.statements import (
     Early,
     Leave,
     Loop,
+    Missing,
     Select,
     Statement,
     lowered,
@@ -132,6 +133,8 @@ class _FlowWriter(ProgramFrame):
                 self._early(one, indent, here)
             elif isinstance(one, Leave):
                 self._leave(one, indent, here)
+            elif isinstance(one, Missing):
+                self.line(indent, f"raise LookupError({_what(one.node)!r})")
             else:
                 value = expression(one.value, self._texts(read_by(one)), self.names)
                 self.line(indent, f"return {value}")

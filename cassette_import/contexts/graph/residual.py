@@ -10,6 +10,7 @@ from cassette_import.contexts.graph.context import LITERALS
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.growing import GrowingFlow
+from cassette_import.contexts.graph.flow.uses import has_open_loops
 from cassette_import.contexts.graph.flow_program import NUMBER_FUNCTIONS, flow_program
 from cassette_import.contexts.graph.kinds import NUMBERS
 from cassette_import.contexts.graph.nodes import Constant, Guard, leaves_in
@@ -134,7 +135,7 @@ class Residual:
         return True
 
     def _program_of(self, flow: Flow) -> str:
-        return flow_program(self._name, flow) if flow.has_open_loops else ""
+        return flow_program(self._name, flow) if has_open_loops(flow.body) else ""
 
     def _elsewhere(self, values: tuple[Any, ...], error: Exception) -> Any:
         """The result where the program has no path for the arguments, or has raised an exception."""

@@ -86,6 +86,16 @@ def with_call_in_a_loop(x, limit):
     return x, count
 
 
+def kepler(mean, e):
+    anomaly = mean
+    for _ in range(50):
+        step = (anomaly - e * math.sin(anomaly) - mean) / (1.0 - e * math.cos(anomaly))
+        anomaly -= step
+        if abs(step) < 1e-12:
+            break
+    return anomaly
+
+
 def last_index(n):
     for number in range(n):
         double = number * 2
@@ -171,6 +181,7 @@ POINTS = {
     collatz: [(6,), (1,), (27,), (-3,)],
     rows: [(4, 1.5), (0, 1.0), (9, 2.0), (30, 8.0), (30, -8.0)],
     with_call_in_a_loop: [(50.0, 0.5), (0.0, 3.0), (9.0, 2.0), (1.0, 0.0)],
+    kepler: [(1.0, 0.3), (3.0, 0.0), (2.0, 1.0), (0.0, 1.0), (0.1, 3.0)],
     last_index: [(4,), (1,), (0,), (20,)],
     leaves_two_loops: [(5, 7), (3, 100), (0, 0), (12, 50)],
     exception_in_a_loop: [(3, 0.5), (3, 2.0), (5, 0.25), (0, 0.0)],
@@ -242,6 +253,22 @@ def newton(x):
     return (root, rounds)
 """.replace("MODULE", __name__)
     )
+
+
+def test_a_loop_with_a_limit_that_no_run_has_reached_is_a_for_with_another_path_at_its_end():
+    program = inline(kepler, 1.0, 0.3)
+    assert [line.strip() for line in program.source.splitlines()[7:]] == [
+        "anomaly = mean",
+        "for _ in range(50):",
+        f"# {__name__}.kepler",
+        "step = ((anomaly - (e * math.sin(anomaly))) - mean) / (1.0 - (e * math.cos(anomaly)))",
+        "anomaly = anomaly - step",
+        "if abs(step) < 1e-12:",
+        "break",
+        "else:",
+        "raise LookupError('the truth of lt')",
+        "return anomaly",
+    ]
 
 
 def test_one_run_is_enough_for_all_counts_of_iterations():

@@ -83,11 +83,6 @@ class Flow:
         return self._shared is not None and bool(self._shared.staying)
 
     @property
-    def has_open_loops(self) -> bool:
-        """Whether a loop is code because its number of iterations depends on the arguments."""
-        return self._shared is not None and any(site not in self._shared.staying for site in self._shared.loops)
-
-    @property
     def points(self) -> tuple[Trace, ...]:
         """The traces of the points that were recorded."""
         return tuple(self._points)

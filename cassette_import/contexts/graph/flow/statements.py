@@ -15,7 +15,7 @@ from cassette_import.contexts.graph.flow.recording import Flow
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, nodes_in
 
 __all__ = [
-    *("Choice", "Copies", "Early", "Leave", "Loop", "Return", "Select", "Statement"),
+    *("Choice", "Copies", "Early", "Leave", "Loop", "Missing", "Return", "Select", "Statement"),
     *("ends", "inner", "lowered", "read_by"),
 ]
 
@@ -97,7 +97,16 @@ class Return:
         self.value = value
 
 
-Statement: TypeAlias = Node | Check | Copies | Choice | Loop | Early | Leave | Return
+class Missing:
+    """A place to which no run has come, after a decision."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+
+Statement: TypeAlias = Node | Check | Copies | Choice | Loop | Early | Leave | Return | Missing
 
 
 def read_by(statement: Statement) -> Iterator[Node]:
@@ -202,6 +211,8 @@ class _Lowering:
         if not (isinstance(test, Node) and isinstance(choice, Choice) and choice.node is test and True in choice.sides):
             return
         going, ending = choice.sides[True], choice.sides.get(False, [])
+        if False not in choice.sides:
+            ending = [Missing(test), Leave(loop.key)]
         if not (ending and isinstance(ending[-1], Leave) and not ending[-1].again and ending[-1].key == loop.key):
             return
         if not _counts(going, loop.key, index, remove=False) or any(index in _reads(one) for one in ending):
@@ -261,7 +272,7 @@ def ends(body: Sequence[Statement]) -> bool:
         return last.counter is None and not _leaves(last.body, last.key)
     if isinstance(last, Early):
         return ends(last.body) and not _leaves(last.body, last.key)
-    return isinstance(last, (Leave, Return))
+    return isinstance(last, (Leave, Return, Missing))
 
 
 def _leaves(body: Iterable[Statement], key: Hashable) -> bool:

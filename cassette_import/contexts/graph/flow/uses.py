@@ -5,14 +5,17 @@ Knows blocks; must not know how code is made of a flow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Part, Repeat
+from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
 from cassette_import.contexts.graph.flow.recording import Flow
 from cassette_import.contexts.graph.kinds import Kind, is_value, kind_of
 from cassette_import.contexts.graph.nodes import Constant, Node, nodes_in
 
-__all__ = ["inner_blocks", "join_kinds", "nodes_read", "read_outside", "used_numbers"]
+__all__ = [
+    *("all_items", "has_open_loops", "inner_blocks", "iterations_of", "join_kinds", "nodes_read", "read_outside"),
+    "used_numbers",
+]
 
 
 def inner_blocks(item: Item) -> Iterable[Block]:
@@ -69,6 +72,30 @@ def read_outside(flow: Flow) -> dict[int, Kind]:
     visit(flow.body, ())
     reads(nodes_in(flow.result), (flow.body,))
     return {number: kinds[number] for number in found}
+
+
+def all_items(block: Block) -> Iterator[Item]:
+    """The items of a block, and those in them."""
+    for item in block.items:
+        yield item
+        for inner in inner_blocks(item):
+            yield from all_items(inner)
+
+
+def iterations_of(item: Repeat) -> int | None:
+    """The number of iterations of a loop; None if more than the test at its head ends it."""
+    head = next((one for one in item.body.items if isinstance(one, Branch)), None)
+    end = None if head is None else head.sides.get(False)
+    if end is None or not (end.items and isinstance(end.items[-1], Jump)):
+        return None
+    inside = {one.key for one in all_items(item.body) if isinstance(one, (Repeat, Part))}
+    jumps = [one for one in all_items(item.body) if isinstance(one, Jump) and not one.again]
+    return item.iterations if [one for one in jumps if one.target not in inside] == [end.items[-1]] else None
+
+
+def has_open_loops(block: Block) -> bool:
+    """Whether the number of iterations of a loop is not known."""
+    return any(isinstance(one, Repeat) and iterations_of(one) is None for one in all_items(block))
 
 
 def nodes_read(item: Item) -> Iterable[Node]:

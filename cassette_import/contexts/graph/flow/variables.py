@@ -18,6 +18,7 @@ from cassette_import.contexts.graph.flow.statements import (
     Early,
     Leave,
     Loop,
+    Missing,
     Return,
     Select,
     Statement,
@@ -196,7 +197,7 @@ class Variables:
                 live = self._before_copies(one, live)
             elif isinstance(one, Leave):
                 live = set(self._exits.get((one.key, one.again), ()))
-            elif isinstance(one, Return):
+            elif isinstance(one, (Return, Missing)):
                 live = set()
             elif isinstance(one, Choice):
                 live = set().union(*(self._walk(side, set(live)) for side in one.sides.values()))
