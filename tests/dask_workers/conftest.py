@@ -47,6 +47,15 @@ def changing(numbers):
 def same(numbers):
     return numbers
 
+MISSING = object()
+SETTINGS = {"a": 1}
+
+def missing(number):
+    return MISSING
+
+def settings(number):
+    return [number, SETTINGS]
+
 def function_of(number):
     return lambda: number
 

@@ -359,6 +359,17 @@ def test_a_result_that_cannot_be_pickled_is_made_in_this_process(work, client, p
     assert "2 in this process: its result cannot be pickled" in context.summary()
 
 
+def test_a_result_that_contains_an_object_of_its_module_is_made_in_this_process(work, client, program):
+    context = Parallel({work.missing, work.settings}, client=client)
+    module = program(
+        "def main():\n"
+        "    found = [work.settings(n)[1] is work.SETTINGS for n in range(2)]\n"
+        "    return [*found, *[one is work.MISSING for one in [work.missing(n) for n in range(2)]]]"
+    )
+    assert overdub(context, module.main) == [True] * 4
+    assert "2 in this process: its result is or contains an object that its module holds" in context.summary()
+
+
 def test_arguments_that_cannot_be_pickled_are_passed_in_this_process(work, client, program):
     context = Parallel({work.same}, client=client)
     module = program("def main():\n    f = lambda: 1\n    return work.same(f) is f")

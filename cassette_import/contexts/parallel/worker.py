@@ -7,11 +7,12 @@ a copy. Both are found and said in the outcome. Knows pickle; must not know cont
 from __future__ import annotations
 
 import datetime
+import inspect
 import io
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import PurePath
@@ -133,7 +134,7 @@ def execute(
     if has_mutable and not _is_unchanged(given, before):
         outcome.refusal = "changes an argument"
     elif outcome.error is None and not outcome.problem:
-        _check_result(outcome, parts, here)
+        _check_result(outcome, function, parts, here)
     return outcome
 
 
@@ -187,7 +188,7 @@ def _keep(outcome: Outcome, error: Exception) -> None:
     outcome.frames = described(below)
 
 
-def _check_result(outcome: Outcome, parts: dict[int, Any], here: bool) -> None:
+def _check_result(outcome: Outcome, function: Any, parts: dict[int, Any], here: bool) -> None:
     value = outcome.value
     if type(value) in _ATOMS:
         return
@@ -202,6 +203,17 @@ def _check_result(outcome: Outcome, parts: dict[int, Any], here: bool) -> None:
     if any(id(part) in parts and not _is_singleton(part) for part in made.values()):
         outcome.value = None
         outcome.refusal = "returns a part of an argument"
+        return
+    held = set(map(id, _objects_of_module(function)))
+    if not here and any(id(part) in held and not _is_singleton(part) for part in made.values()):
+        outcome.value = None
+        outcome.problem = "its result is or contains an object that its module holds"
+
+
+def _objects_of_module(function: Any) -> Iterable[Any]:
+    """The values of the global names of the module in which a function is defined."""
+    globals_of_module = getattr(inspect.unwrap(function), "__globals__", None)
+    return [] if globals_of_module is None else list(globals_of_module.values())
 
 
 def _is_singleton(part: Any) -> bool:
