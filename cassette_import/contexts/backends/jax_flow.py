@@ -13,7 +13,7 @@ from cassette_import.contexts.backends.array_operations import array_constants, 
 from cassette_import.contexts.backends.flow_kernel import FlowKernel
 from cassette_import.contexts.backends.helper_functions import ARRAY_HELPERS
 from cassette_import.contexts.backends.jax_functions import Table, namespace
-from cassette_import.contexts.backends.jax_kernel import VANISHED
+from cassette_import.contexts.backends.jax_kernel import VANISHED, ZEROS, with_zeros
 from cassette_import.contexts.backends.kernel import leaves
 from cassette_import.contexts.backends.operations import (
     Operand,
@@ -215,7 +215,8 @@ class _Interpreter:
 
         for source in node.sources:
             self._reads(source, state)
-        known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources}
+        known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources} | ZEROS
+        node = with_zeros(node)
         text, test = operation(node, known)
         table = table_of(node)
         if table is not None:

@@ -97,9 +97,16 @@ def _is_tiny(number: Any) -> Any:
     return (bits & 0x7FF0_0000_0000_0000 == 0) & (bits & 0xF_FFFF_FFFF_FFFF != 0)
 
 
+def _zero() -> Any:
+    """A zero that the compiler does not know."""
+    import jax
+
+    return jax.lax.optimization_barrier(jax.numpy.asarray(0.0))
+
+
 def _sum(jnp: Any, numbers: Sequence[Any]) -> Any:
     """The sum of floats as `sum` computes it: with what the additions have lost."""
-    total = lost = jnp.asarray(0.0)
+    total = lost = _zero()
     for number in numbers:
         after = total + number
         is_larger = jnp.fabs(total) >= jnp.fabs(number)
@@ -131,6 +138,7 @@ def _conversions(jnp: Any) -> dict[str, Callable[..., Any]]:
         "_within": lambda index, length: jnp.where(
             (index < -length) | (index >= length), 0, jnp.where(index < 0, index + length, index)
         ),
+        "_zero": _zero,
         "_sum": lambda numbers: _sum(jnp, numbers),
         "_not_finite": lambda number: jnp.logical_not(jnp.isfinite(number)),
     }

@@ -14,10 +14,10 @@ from cassette_import.contexts.backends.jax_functions import Table, namespace
 from cassette_import.contexts.backends.kernel import KERNEL, Kernel, condition
 from cassette_import.contexts.backends.operations import Operand, as_float, operand
 from cassette_import.contexts.graph import NotRepresentable
-from cassette_import.contexts.graph.nodes import Guard, Node
+from cassette_import.contexts.graph.nodes import Constant, Guard, Node, Template
 from cassette_import.contexts.graph.program_frame import DEEPEST
 
-__all__ = ["VANISHED", "JaxKernel", "function_of"]
+__all__ = ["VANISHED", "ZEROS", "JaxKernel", "function_of", "with_zeros"]
 
 VANISHED: Final[dict[Any, str]] = {
     operator.add: "({} != -({}))",
@@ -29,6 +29,28 @@ VANISHED: Final[dict[Any, str]] = {
     **dict.fromkeys((operator.truediv, operator.pow, pow, math.pow, math.atan2), "({} != 0.0)"),
 }
 """When a float that is zero may be one below the normal numbers, which XLA takes for zero: by function."""
+
+
+_ZERO: Final = Node(-1, None, (), {}, 0.0, None)
+_NEGATIVE_ZERO: Final = Node(-2, None, (), {}, -0.0, None)
+ZEROS: Final = {-1: Operand("_zero()", float), -2: Operand("(-_zero())", float)}
+"""Zeros that XLA does not know: it takes `x + 0.0` for `x`, which has the other sign where `x` is -0.0."""
+
+
+def with_zeros(node: Node) -> Node:
+    """An operation, with zeros that XLA does not know in the place of those that are added or subtracted."""
+    if node.function not in (operator.add, operator.sub) or node.type is not float:
+        return node
+    operands = tuple(map(_without_zero, node.operands))
+    made = Node(node.number, node.function, operands, node.keywords, node.value, node.site)
+    made.fixed = node.fixed
+    return made
+
+
+def _without_zero(operand: Template) -> Template:
+    if not isinstance(operand, Constant) or type(operand.value) not in (bool, int, float) or operand.value != 0:
+        return operand
+    return _NEGATIVE_ZERO if math.copysign(1.0, operand.value) < 0 else _ZERO
 
 
 class JaxKernel(Kernel):
@@ -62,6 +84,8 @@ class JaxKernel(Kernel):
         return None
 
     def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
+        known.update(ZEROS)
+        node = with_zeros(node)
         super()._statement(node, indent, known)
         test = VANISHED.get(node.function)
         if test is not None and node.type is float:

@@ -35,8 +35,10 @@ _SAME: Final = frozenset({"asarray", "asanyarray"})
 class _Changed:
     """An array that was changed."""
 
-    def __init__(self, array: Any, node: Node) -> None:
+    def __init__(self, array: Any, node: Node, whole: Any) -> None:
         self.array = array
+        self.whole = whole
+        """What the call has made: the array, or a view of all of it."""
         self.node = node
         self.version = 0
         self.numbers = {node.number}
@@ -69,6 +71,8 @@ class ArrayVersions:
         self._unset: dict[int, Any] = {}
         self._memory: dict[int, Any] = {}
         self._copied = 0
+        self._choices: dict[int, list[Node]] = {}
+        """Items that masks and lists have chosen, by the identity of the array; a number would choose a view."""
         self._has_arrays = False
 
     def memory_of(self, node: Node) -> Any:
@@ -81,7 +85,7 @@ class ArrayVersions:
 
     def forget(self) -> None:
         """Forget all arrays: nothing of a trace refers to what the call has made then."""
-        for one in (self.made, self._changed, self._shared, self._memory, self._unset):
+        for one in (self.made, self._changed, self._shared, self._memory, self._unset, self._choices):
             one.clear()
 
     # ---- reading
@@ -159,8 +163,8 @@ class ArrayVersions:
             return
         if can_change(node.value) and self._is_view(node, owner_of(self.memory_of(sources[0]))):
             return
-        is_copy = function is operator.getitem and can_change(node.value) and node.value.base is None
-        if is_copy and all(one.fixed for one in nodes_in(node.operands[1])):
+        if can_change(node.value) and node.value.base is None and self._is_choice(node):
+            self._choices.setdefault(id(owner_of(self.memory_of(sources[0]))), []).append(node)
             return
         self.shares(leaf_name(function), *map(self.memory_of, sources))
 
@@ -217,6 +221,8 @@ class ArrayVersions:
                 f"an array with unknown numbers is changed in place, and {self._shared[id(owner)][1]} may refer to it"
             )
             raise self._refuse(what, _SHARED)
+        for one in self._choices.pop(id(owner), ()):
+            self._fix(one)
         is_item = function is operator.setitem
         if self._unset and not is_item:
             self.check_set(array)
@@ -226,9 +232,9 @@ class ArrayVersions:
         path = tuple(view_as_text(one.function, len(one.operands) - 1, "T") or "" for one in steps)
         keys = [part for one in steps if one.function is not getattr for part in one.operands[1:]]
         made = change(path, "=" if is_item else IN_PLACE_SIGNS[function])
-        entry.node = self._trace.add_node(made, (entry.node, *keys, *operands), self._copy(owner))
+        entry.node = self._trace.add_node(made, (entry.node, *keys, *operands), self._copy(entry.whole))
         entry.numbers.add(entry.node.number)
-        self._memory[entry.node.number] = owner
+        self._memory[entry.node.number] = entry.whole
         entry.version += 1
         if is_item and id(owner) in self._unset:
             _part(self._unset[id(owner)], array, owner)[values[0]] = False
@@ -236,7 +242,7 @@ class ArrayVersions:
     def _way(self, node: Node, owner: Any, entry: _Changed | None) -> tuple[Node, list[Node]]:
         """The node of the array that owns the memory of a view, and the nodes of views between the two."""
         steps: list[Node] = []
-        while self.memory_of(node) is not owner if entry is None else node.number not in entry.numbers:
+        while not self._is_made_here(node, owner) if entry is None else node.number not in entry.numbers:
             if not self._is_view(node, owner):
                 raise self._refuse(*CHANGED_ARRAY)
             if getattr(node.function, "__name__", "") not in _SAME:
@@ -245,24 +251,40 @@ class ArrayVersions:
             node = node.operands[0]  # type: ignore[assignment]
         return node, steps
 
+    def _is_made_here(self, node: Node, owner: Any) -> bool:
+        """Whether an operation has made an array; some functions make a view of an array that nothing else has."""
+        array = self.memory_of(node)
+        return array is owner or (owner_of(array) is owner and _is_new(node))
+
+    def _is_choice(self, node: Node) -> bool:
+        """Whether a node is a new array of the items that a mask or a list has chosen."""
+        source = node.operands[0] if node.function is operator.getitem else None
+        if not isinstance(source, Node) or not can_change(source.value) or source.value.dtype.kind not in "biufc":
+            return False
+        return owner_of(self.memory_of(source)) is not owner_of(node.value)
+
     def _check_new(self, owner: Any, base: Node) -> None:
         """Refuse to change an array that the call has not made, or that has other parts than numbers."""
         kind: Any = type(owner)
-        is_new = base.function is not None and makes_new(base.function, len(base.operands), base.keywords)
+        is_new = _is_new(base)
+        if not is_new and base.value is owner and self._is_choice(base):
+            self._fix(base)  # items that a mask or a list chooses, in each run
+            is_new = True
         if not is_new or kind is not array_types()[0] or owner.base is not None or owner.dtype.kind not in "biufc":
             raise self._refuse(*CHANGED_ARRAY)
 
     def _begin(self, owner: Any, base: Node) -> _Changed:
         """Note the first change. An array of another number of axes, or type, has other views: these are guards."""
+        whole = base.value
         if not _is_certain(base):
-            axes = self._trace.add_node(getattr, (base, Constant("ndim")), owner.ndim)
-            self._trace.guard("value", axes, owner.ndim)
+            axes = self._trace.add_node(getattr, (base, Constant("ndim")), whole.ndim)
+            self._trace.guard("value", axes, whole.ndim)
             kind = self._trace.add_node(getattr, (base, Constant("dtype")), owner.dtype)
             letter = self._trace.add_node(getattr, (kind, Constant("char")), owner.dtype.char)
             self._trace.guard("value", letter, owner.dtype.char)
-        base.value = self._copy(owner)
-        self._memory[base.number] = owner
-        entry = self._changed[id(owner)] = _Changed(owner, base)
+        base.value = self._copy(whole)
+        self._memory[base.number] = whole
+        entry = self._changed[id(owner)] = _Changed(owner, base, whole)
         return entry
 
     def _copy(self, owner: Any) -> Any:
@@ -274,6 +296,11 @@ class ArrayVersions:
     def _refuse(self, what: str, advice: str) -> NotRepresentable:
         error: NotRepresentable = self._trace.refuse(refusal(what, advice))
         return error
+
+
+def _is_new(node: Node) -> bool:
+    """Whether the result of an operation shares no memory with an operand."""
+    return node.function is not None and makes_new(node.function, len(node.operands), node.keywords)
 
 
 def _is_certain(base: Node) -> bool:

@@ -17,7 +17,7 @@ from cassette_import.rewriting.forms.argument_free import ArgumentFreeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm, is_small
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Interest, Shape
-from cassette_import.rewriting.syntax.expressions import is_own_callee
+from cassette_import.rewriting.syntax.expressions import is_own_callee, is_own_decorator
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
@@ -126,4 +126,4 @@ class CalleeForm:
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator: the interpreter itself makes the call."""
-        return self._picked(At(node), node, Events.CALLS) if self._calls and not is_own_callee(node) else node
+        return self._picked(At(node), node, Events.CALLS) if self._calls and not is_own_decorator(node) else node

@@ -34,7 +34,7 @@ from cassette_import.rewriting.forms.hooked_event import (
 from cassette_import.rewriting.forms.inlined_call import InlinedCall
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, Interest, Shape
-from cassette_import.rewriting.syntax.expressions import is_own_callee
+from cassette_import.rewriting.syntax.expressions import is_own_callee, is_own_decorator
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
@@ -200,6 +200,6 @@ class InlinedForm:
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator: the callee form, since the interpreter itself makes the call."""
 
-        if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_own_callee(node):
+        if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_own_decorator(node):
             return node
         return At(node).call(At(node).symbol(self._names.pick(Events.CALLS)), [node])

@@ -155,6 +155,12 @@ def is_own_callee(function: ast.expr) -> bool:
     return isinstance(function, ast.Name) and symbols.is_symbol(function.id)
 
 
+def is_own_decorator(decorator: ast.expr) -> bool:
+    """Whether a decorator is one of cassette_import's: the program has written none, so its call is no event."""
+    begins_class = isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name)
+    return is_own_callee(decorator) or (begins_class and decorator.func.id == symbols.CLASS_BEGIN)  # type: ignore[attr-defined]
+
+
 # ---- displays and literals
 
 

@@ -184,3 +184,23 @@ def test_the_positions_of_a_satellite_have_the_bits_of_python():
     for place, vector in enumerate(found):
         for axis, column in enumerate(vector):
             assert column.tolist() == [one[place][axis] for one in expected]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (1.0 - x) * -0.5 + 0.0,
+        lambda x: 0 + (1.0 - x) * -0.5,
+        lambda x: (1.0 - x) * -0.5 - (-0.0),
+        lambda x: (1.0 - x) * -0.5 + (-0.0),
+        lambda x: sum([(1.0 - x) * -0.5]),
+        lambda x: (1.0 - x) * -0.5 + (0.0 if x > 2.0 else 0),
+    ],
+)
+def test_a_zero_that_is_added_gives_the_sign_of_python(function):
+    compiled = jit(function, 3.0, backend="jax")
+    compiled(1.0)
+    assert [repr(compiled(x)) for x in (1.0, 3.0, 0.5)] == [repr(function(x)) for x in (1.0, 3.0, 0.5)]
+    assert repr(compiled.map(np.array([1.0]))[0].item()) == repr(function(1.0))
+    with jax.enable_x64(True):
+        assert float(jax.grad(compiled.function)(1.0)) == 0.5

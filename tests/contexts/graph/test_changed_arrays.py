@@ -89,9 +89,20 @@ def at_unknown_places(x, n):
     return made
 
 
+def results_of_functions(x, n):
+    crossed = np.cross(np.array([x, 1.0, 2.0]), np.ones(3))
+    crossed /= np.linalg.norm(crossed)
+    product = np.einsum("ij,j->i", np.ones((2, 3)) * n, crossed)
+    product *= 2.0
+    chosen = crossed[crossed > 0.0]
+    chosen += x
+    crossed[~(crossed > 0.0)] *= 2.0
+    return crossed, product, chosen
+
+
 PROGRAMS = [
     *(fills, changes_by_operators, fills_without_numbers, in_containers, through_views, items_while_it_changes),
-    *(overlapping, at_unknown_places),
+    *(overlapping, at_unknown_places, results_of_functions),
 ]
 
 

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import enum
 import functools
 import io
 import itertools
@@ -457,3 +458,20 @@ def test_a_called_object_that_has_no_hash_is_refused():
 
     with pytest.raises(NotRepresentable, match="type KeyWrapper is called with unknown values"):
         graph(ordered, 1.0, 2.0)
+
+
+def makes_a_class(x):
+    class Scaled:
+        factor = x
+
+        def __init__(self, value):
+            self.value = value
+
+    class Kind(enum.Enum):
+        SMALL = 2.0
+
+    return Scaled(x).value * Scaled.factor * Kind.SMALL.value
+
+
+def test_classes_may_be_made_in_a_function():
+    assert graph(makes_a_class, 3.0).run(5.0) == 50.0
