@@ -6,7 +6,7 @@ Knows contexts, tags, wrappers and the shadow store; must not know the rules of 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cassette_import.activation.context import Context
@@ -292,21 +292,14 @@ def hasmetameta(x: Any, ctx: Any) -> bool:
 def _has_parts(value: Any, own: Tag) -> bool:
     """Whether a part of a value has metadata, or a part of containers in it."""
     store: Store | None = own.store
-    if not store:
-        return False
-    work, seen = [value], set()
-    while work:
-        item = work.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if store.items.of(item) is not None or store.attributes.of(item) is not None:
-            return True
-        if isinstance(item, (*SEQUENCES, set, frozenset)):
-            work += item
-        elif isinstance(item, dict):
-            work += item.values()
-    return False
+    return store is not None and bool(store) and store.has_metadata_in([value], _parts)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a container consists of."""
+    if isinstance(value, (*SEQUENCES, set, frozenset)):
+        return value
+    return value.values() if isinstance(value, dict) else ()
 
 
 def _mirror(value: Any, own: Tag, is_tagged: bool = False) -> Any:

@@ -8,7 +8,7 @@ the changes. Knows templates and metadata; must not know runs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import can_change
@@ -159,27 +159,15 @@ def template_of(ctx: TraceContext, value: Any, around: frozenset[int] = frozense
     entry = store.attributes.of(bare)
     if entry is not None and not is_plain_object(bare):
         raise refusal(f"the result is a {kind.__name__} with unknown parts", "Return its parts")
-    if is_plain_object(bare) and (entry is not None or _has_parts(store, bare)):
+    if is_plain_object(bare) and (entry is not None or store.has_metadata_in(_parts(bare), _parts)):
         names = tuple(vars(bare))
         parts = [store.load_part(store.attributes, bare, name, vars(bare)[name]) for name in names]
         return Built(kind, tuple(template_of(ctx, part, around) for part in parts), names)
     return Constant(bare)
 
 
-def _has_parts(store: Any, value: Any) -> bool:
-    """Whether something that an object refers to has metadata."""
-    work, seen = list(vars(value).values()), set()
-    while work:
-        one = work.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if store.items.of(one) is not None or store.attributes.of(one) is not None:
-            return True
-        if isinstance(one, (list, tuple)):
-            work += one
-        elif isinstance(one, dict):
-            work += one.values()
-        elif is_plain_object(one):
-            work += vars(one).values()
-    return False
+def _parts(value: Any) -> Iterable[Any]:
+    """What a container or a simple object consists of."""
+    if isinstance(value, (list, tuple)):
+        return value
+    return value.values() if isinstance(value, dict) else vars(value).values() if is_plain_object(value) else ()

@@ -11,7 +11,7 @@ import atexit
 import gc
 import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, Final
 
@@ -270,6 +270,19 @@ class Store:
                 self.bind_items(container, parts)
 
     # ---- the beginning and the end
+
+    def has_metadata_in(self, values: Iterable[Any], parts: Callable[[Any], Iterable[Any]]) -> bool:
+        """Whether parts of some values have metadata, or of what these consist of; `parts` gives that of one value."""
+        work, seen = list(values), set[int]()
+        while work:
+            one = work.pop()
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            if self.items.of(one) is not None or self.attributes.of(one) is not None:
+                return True
+            work += parts(one)
+        return False
 
     def merge(self, other: Store) -> None:
         """Take over the entries of another store: that of an inner activation, from before it was entered."""
