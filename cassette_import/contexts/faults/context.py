@@ -14,6 +14,7 @@ from random import Random
 from time import sleep
 from typing import Any, Final
 
+from cassette_import.contexts.common.coroutines import standing_for
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
@@ -154,9 +155,7 @@ class Faults(TargetedContext):
             return self.proceed(function, arguments, keywords)
         if inspect.iscoroutinefunction(function):
             call = None if self._raises else self.proceed(function, arguments, keywords)
-            coroutine: Any = self._with_fault_when_awaited(target, number, random, call)
-            coroutine.__name__, coroutine.__qualname__ = function.__name__, function.__qualname__
-            return coroutine
+            return standing_for(self._with_fault_when_awaited(target, number, random, call), function, call)
         if self._delay:
             sleep(self._delay)
         if self._raises is not None:

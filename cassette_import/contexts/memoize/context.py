@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from cassette_import.activation.context import current
 from cassette_import.activation.verbs import recurse
+from cassette_import.contexts.common.coroutines import standing_for
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
@@ -158,7 +159,7 @@ class Memoize(TargetedContext):
             if lock is not None and key is not None:
                 cached = self._cached(target, key)  # while this call waited, or before it began to wait
             if cached is not None:
-                return _as_coroutine(cached) if is_coroutine else cached.value()
+                return standing_for(_as_coroutine(cached), function, None) if is_coroutine else cached.value()
             # As in `proceed`, but without its frame: cached functions are often recursive.
             if current() is None:
                 with self:
@@ -168,7 +169,7 @@ class Memoize(TargetedContext):
             if key is None:
                 return result
             if is_coroutine:
-                return self._awaited(target, key, result)
+                return standing_for(self._awaited(target, key, result), function, result)
             others = getrefcount(result) - _REFERENCES
             self._cache(target, key, result, others)
             return result
