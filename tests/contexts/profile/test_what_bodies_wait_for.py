@@ -203,21 +203,20 @@ SOURCE = """
 CASES = [line.split()[1].split("(")[0] for line in SOURCE.splitlines() if line.startswith("    def ") and "():" in line]
 
 
-def outcome(function):
+def outcome(program, name):
     try:
-        return repr(function())
+        return repr(getattr(program, name)())
     except Exception as error:
         causes = []
         while error is not None:
-            causes.append((type(error).__name__, str(error)))
+            causes.append((type(error).__name__, str(error).replace(program.__name__, "program")))
             error = error.__cause__
         return causes
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_outcome_is_what_it_is_without_a_profile(name, make_program):
-    program = make_program(SOURCE)
-    expected = outcome(getattr(program, name))
+    expected = outcome(make_program(SOURCE), name)
     program = make_program(SOURCE)
     with Profile():
-        assert outcome(getattr(program, name)) == expected
+        assert outcome(program, name) == expected
