@@ -6,6 +6,7 @@ Knows the surroundings of an event, and so which form it takes; must not know wh
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +47,8 @@ from cassette_import.rewriting.forms.tagged import (
     returned,
 )
 from cassette_import.rewriting.forms.untagged import has_untagged_form
+from cassette_import.rewriting.forms.untagged_branches import is_too_deep
+from cassette_import.rewriting.forms.untagged_expressions import in_order
 from cassette_import.rewriting.function_blocks import (
     block_of_passes,
     first_evaluated,
@@ -74,6 +77,8 @@ from cassette_import.rewriting.trees.scopes import (
 from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
 from cassette_import.rewriting.uninterrupted import insert_parts
 from cassette_import.rewriting.untagged_blocks import UntaggedBlocks
+from cassette_import.rewriting.untagged_generators import GeneratorClauses, has_untagged_clauses
+from cassette_import.rewriting.untagged_resumed import ResumedBlocks, shape_of_untagged_body
 
 
 def overdub_function(
@@ -247,6 +252,11 @@ class _Rewriter:
 
     def _body_block(self, statements: list[ast.stmt], mode: Mode) -> list[ast.stmt]:
         """The body of a function that can be suspended. Where it reads its `locals()`, it cannot be followed."""
+        shape = shape_of_untagged_body(self.shapes) if mode is Mode.CALLEE else None
+        if shape is not None and self.entry.root is None:
+            around, form = self.surroundings, self._callee_form(mode, False)
+            names = around.objects, self._variables
+            return ResumedBlocks(shape, self, form, around.file_digest, *names).build(statements)
         if mode is Mode.CALLEE and self._may_be_inlined:
             statements = insert_parts(statements, ResumedParts(self), self.kept)
         block = self.block(statements, mode, None)
@@ -327,10 +337,15 @@ class _Rewriter:
             plain = bare or shape.has_errorhooks  # there is no `try` in an expression
             if shape.tagging:
                 copies[number] = returned(insert_unwrapping(copies[number], [shape], VARIABLES))
-            branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
-            if shape.tagging and not bare:
-                given = [*rest_parameters(at, node), *lambda_parameters(at, node)]
-                branch = at.pick([*given, branch], len(given))
+            if not plain and has_untagged_form(shape) and not is_too_deep(node.body):
+                restored = lambda_parameters(at, node)
+                branch = self._untagged_blocks(shape).build_expression(copies[number], restored)
+                branch = in_order(at, [*rest_parameters(at, node), branch])
+            else:
+                branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
+                if shape.tagging and not bare:
+                    given = [*rest_parameters(at, node), *lambda_parameters(at, node)]
+                    branch = at.pick([*given, branch], len(given))
             if not bare and follows and shape.follows_bodies:
                 branch = follow_lambda(branch, temporaries.context(0) if shape.is_accelerated else None)
             if not bare:
@@ -343,14 +358,25 @@ class _Rewriter:
 
     def block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
         if mode is Mode.INLINED and shape is not None and statements and has_untagged_form(shape):
-            around, inlined = self.surroundings, self._inlined_form(shape)
-            names = around.objects, self._variables
-            return UntaggedBlocks(shape, self, inlined, around.file_digest, *names).build(statements)
+            return self._untagged_blocks(shape).build(statements)
         rewritten: list[ast.stmt] = []
         for statement in statements:
             result = self.rewrite(statement, mode, shape)
             rewritten.extend(result) if isinstance(result, list) else rewritten.append(result)
         return rewritten
+
+    def _untagged_blocks(self, shape: Shape) -> UntaggedBlocks:
+        around, inlined = self.surroundings, self._inlined_form(shape)
+        blocks = UntaggedBlocks(shape, self, inlined, around.file_digest, around.objects, self._variables)
+        if shape_of_untagged_body([shape]) is not None and self.entry.root is None:
+            blocks.make_others = functools.partial(self._blocks_in_any_context, shape)
+        return blocks
+
+    def _blocks_in_any_context(self, shape: Shape, bound: frozenset[str]) -> UntaggedBlocks:
+        around, form = self.surroundings, self._callee_form(Mode.CALLEE, True)
+        made = ResumedBlocks(shape, self, form, around.file_digest, around.objects, self._variables)
+        made.bind(bound)
+        return made
 
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
         if self.kept is not None and self.kept not in node.__dict__:
@@ -372,11 +398,32 @@ class _Rewriter:
 
     def _enter(self, node: ast.AST, mode: Mode) -> list[Inside]:
         """The children to rewrite, each with its mode."""
-        return [] if NOOVERDUB in node.__dict__ else modes_inside(node, mode, self.kept)
+        if NOOVERDUB in node.__dict__ or self._has_clauses(node, mode):
+            return []
+        return modes_inside(node, mode, self.kept)
+
+    def _has_clauses(self, node: ast.AST, mode: Mode) -> bool:
+        """Whether a node is a generator expression in the untagged form."""
+        if not isinstance(node, ast.GeneratorExp) or mode is Mode.CLASS_BODY or self.keep_functions:
+            return False
+        is_known = shape_of_untagged_body(self.shapes) is not None and self.entry.root is None
+        return is_known and not self.follows_bodies and has_untagged_clauses(node)
+
+    def _with_clauses(self, node: ast.GeneratorExp, shape: Shape | None) -> ast.expr:
+        first = node.generators[0]
+        make_lambdas_bare(first.iter)
+        iterable = self.rewrite(first.iter, Mode.BARE, shape)
+        around, form = self.surroundings, self._callee_form(Mode.BARE, False)
+        known = shape_of_untagged_body(self.shapes)
+        assert known is not None
+        clauses = GeneratorClauses(known, self, form, around.file_digest, around.objects, Variables())
+        return clauses.build_clauses(node, iterable)
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, depth: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
+        if isinstance(node, ast.GeneratorExp) and self._has_clauses(node, mode):
+            return self._with_clauses(node, shape)
         form: Form = inlined if mode is Mode.INLINED else self._callee_form(mode, shape is not None)
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):

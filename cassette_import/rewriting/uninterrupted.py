@@ -17,7 +17,7 @@ from cassette_import.rewriting.trees.annotations import TESTED
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, OTHER_CODE, SUSPENSIONS
 from cassette_import.rewriting.trees.traversal import children, parts
 
-__all__ = ["Parts", "insert_parts"]
+__all__ = ["Parts", "insert_parts", "suspends"]
 
 _LEFT_ALONE: Final = frozenset({*OTHER_CODE, ast.With, ast.AsyncWith}) - {ast.GeneratorExp}
 """Parts with these look up the context: functions and classes, and blocks that a context may be entered for."""
@@ -112,8 +112,23 @@ def _is_uninterrupted(node: ast.AST) -> bool:
     work = [node]
     while work:
         node = work.pop()
-        kind = node.__class__
-        if kind in SUSPENSIONS or kind in _LEFT_ALONE or getattr(node, "is_async", False):
+        if _suspends_itself(node) or node.__class__ in _LEFT_ALONE:
             return False
         work += parts(node)
     return True
+
+
+def suspends(node: ast.AST) -> bool:
+    """Whether a part may suspend the code that it is in."""
+    work = [node]
+    while work:
+        node = work.pop()
+        if _suspends_itself(node):
+            return True
+        if node.__class__ not in OTHER_CODE:
+            work += parts(node)
+    return False
+
+
+def _suspends_itself(node: ast.AST) -> bool:
+    return node.__class__ in SUSPENSIONS or bool(getattr(node, "is_async", False))

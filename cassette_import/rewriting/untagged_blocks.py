@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep, spans_lines
+from cassette_import.rewriting.forms.untagged_expressions import in_order
 from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
@@ -21,10 +22,15 @@ from cassette_import.rewriting.untagged_statements import SIMPLE_HANDLERS, Simpl
 class UntaggedBlocks(SimpleStatements):
     """Rewrites the statements of one block, and those in it."""
 
+    make_others: Callable[[frozenset[str]], UntaggedBlocks] | None = None
+    """Makes what rewrites blocks that may run in any context, of the variables that are bound there."""
+
+    _settles_at_end = True
+
     def build(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The statements that replace those of a block that no other one is around."""
         at = At(statements[0])
-        plain = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(self._steps.names.begun)))
+        plain = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(self._events.begun)))
         begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(symbols.EPOCH)))
         restored: list[ast.stmt] = []
         for number, statement in enumerate(statements):
@@ -33,8 +39,18 @@ class UntaggedBlocks(SimpleStatements):
                 restored = statement.body
                 statements = [*statements[:number], *statements[number + 1 :]]
                 break
-        first = at.put(ast.If(self._steps.notified(at, symbols.METADATA_EXISTS), [*restored, begin], []))
-        return [plain, first, *self._block(statements, settle=True)]
+        first = at.put(ast.If(self._steps.notified(at, at.symbol(symbols.METADATA_EXISTS)), [*restored, begin], []))
+        return [plain, first, *self._block(statements, settle=self._settles_at_end)]
+
+    def build_expression(self, node: ast.expr, restored: list[ast.expr]) -> ast.expr:
+        """What replaces the body of a lambda; `restored` takes the wrappers of its parameters."""
+        steps, at = self._steps, At(node)
+        begun = at.let(temporaries.EPOCH, at.symbol(self._events.begun))
+        begin = at.let(temporaries.EPOCH, at.symbol(symbols.EPOCH))
+        exists = self._steps.notified(at, at.symbol(symbols.METADATA_EXISTS))
+        first = at.either(exists, in_order(at, [*restored, begin]), at.constant(None))
+        made = steps.inside(at, lambda: steps.chosen(at, steps.value(node)))
+        return in_order(at, [begun, first, made])
 
     def _block(self, statements: list[ast.stmt], settle: bool = False, branch: bool = False) -> list[ast.stmt]:
         """The statements that replace those of a block; at its end, all values are claimed.
@@ -46,14 +62,18 @@ class UntaggedBlocks(SimpleStatements):
         bound = self._bound.names
         for statement in statements:
             self._bound.begin(statement)
-            handler = None if hasattr(statement, NOOVERDUB) else _HANDLERS.get(type(statement))
-            if handler is None or not handler(self, statement):
+            if not self._handled(statement):
                 self._other(statement)
         if statements:
             steps.flush(At(statements[-1]), settle)
         made, steps.out = steps.out, outer
         self._bound.names = self._bound.names if branch else bound
         return made
+
+    def _handled(self, statement: ast.stmt) -> bool:
+        """Rewrite a statement, unless it takes the inlined form."""
+        handler = None if hasattr(statement, NOOVERDUB) else _HANDLERS.get(type(statement))
+        return handler is not None and handler(self, statement)
 
     def _other(self, statement: ast.stmt) -> None:
         """A statement in the inlined form."""
@@ -130,7 +150,7 @@ class UntaggedBlocks(SimpleStatements):
         for statement in made if isinstance(made, list) else [made]:
             if isinstance(statement, ast.For) and _tests_metadata(statement.body[0]):
                 assert isinstance(statement.body[0], ast.If)
-                statement.body[0].test = steps.notified(at, symbols.METADATA_EXISTS)
+                statement.body[0].test = steps.notified(at, at.symbol(symbols.METADATA_EXISTS))
             steps.out.append(statement)
         steps.is_unsettled = True
         return True
@@ -152,6 +172,41 @@ class UntaggedBlocks(SimpleStatements):
         steps.is_unsettled = True
         return True
 
+    def _with(self, node: ast.With) -> bool:
+        """A block of `with`, in which the context may be active that it enters, or another one afterwards."""
+        blocks = self.in_any_context()
+        return blocks is not None and self._block_elsewhere(node, blocks)
+
+    def in_any_context(self) -> UntaggedBlocks | None:
+        """What rewrites blocks that may run in any context; None if they look it up at each event."""
+        return None if self.make_others is None else self.make_others(self._bound.names)
+
+    def _block_elsewhere(self, node: Any, blocks: UntaggedBlocks) -> bool:
+        """`with` and `async for`, whose head takes the inlined form."""
+        steps, at = self._steps, At(node)
+        steps.flush(at)
+        places: list[tuple[ast.stmt, list[ast.stmt]]] = []
+        for name in ("body", "orelse"):
+            given = getattr(node, name, None)
+            if given:
+                place: ast.stmt = At(given[0]).put(ast.Pass())
+                setattr(place, NOOVERDUB, True)
+                blocks._steps.is_unsettled = False
+                places.append((place, [blocks.resumed(At(given[0])), *blocks._block(given)]))
+                setattr(node, name, [place])
+        made = self._rewrite(node)
+        statements = made if isinstance(made, list) else [made]
+        for place, block in places:
+            _put_in_place(statements, place, block)
+        steps.out.extend(statements)
+        steps.out.append(self.resumed(at))
+        steps.is_unsettled = False
+        return True
+
+    def resumed(self, at: At) -> ast.stmt:
+        """The statement where a frame goes on that others could not notify, or in another context."""
+        return at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(self._events.begun)))
+
     def _return(self, node: ast.Return) -> bool:
         """`return a if b else c` becomes an `if` with two returns."""
         at, given = At(node), node.value
@@ -168,6 +223,18 @@ _LEAVING: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 _LONGEST_CHAIN: Final = 30
 """How many `elif` an `if` may have: each is a block in that of the one before."""
+
+
+def _put_in_place(statements: list[ast.stmt], place: ast.stmt, block: list[ast.stmt]) -> None:
+    """Put a block in the place of a statement that stands for it."""
+    work = [statements]
+    while work:
+        known = work.pop()
+        for number, statement in enumerate(known):
+            if statement is place:
+                known[number : number + 1] = block
+                return
+            work += [part for name in ("body", "orelse") if isinstance(part := getattr(statement, name, None), list)]
 
 
 def _tests_metadata(statement: ast.stmt) -> bool:
@@ -196,4 +263,5 @@ _HANDLERS: Final[dict[type[ast.stmt], Callable[[UntaggedBlocks, Any], bool]]] = 
     ast.While: UntaggedBlocks._while,
     ast.For: UntaggedBlocks._for,
     ast.Try: UntaggedBlocks._try,
+    ast.With: UntaggedBlocks._with,
 }

@@ -13,20 +13,24 @@ from typing import Any, Final
 from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.bound_variables import BoundVariables
+from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.hooked_event import Variables
 from cassette_import.rewriting.forms.inlined import InlinedForm
-from cassette_import.rewriting.forms.untagged import Steps
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls
+from cassette_import.rewriting.forms.untagged_events import EventsHere
+from cassette_import.rewriting.forms.untagged_expressions import ExpressionSteps
 from cassette_import.rewriting.forms.untagged_steps import Value, is_temporary
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.syntax.expressions import attribute_name, global_name, namespace
+from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import bound_by_expressions, clone
+from cassette_import.rewriting.variant_names import VariantNames
 
 
 class Rewriter(Protocol):
@@ -55,11 +59,13 @@ class SimpleStatements:
         The variables of the function that no other code can assign.
     """
 
+    _steps_type: type[ExpressionSteps] = ExpressionSteps
+
     def __init__(
         self,
         shape: Shape,
         rewriter: Rewriter,
-        inlined: InlinedForm,
+        inlined: InlinedForm | CalleeForm,
         file: str,
         objects: frozenset[str],
         variables: Variables,
@@ -68,11 +74,38 @@ class SimpleStatements:
         self._inlined = inlined
         self._shape, self._rewriter = shape, rewriter
         self._bound = BoundVariables(variables.lasting)
-        self._steps = Steps(shape, self._rewrite, PlainCalls(shape.prefix, file, objects), self._bound)
+        self._events = self._events_of(VariantNames(shape.prefix))
+        calls = PlainCalls(shape.prefix, file, objects, self._events.plain)
+        self._steps = self._steps_type(
+            shape, self._rewrite, self._events, calls, self._bound, clause=self._clause, whole=self._comprehension
+        )
+
+    @staticmethod
+    def _events_of(names: VariantNames) -> EventsHere:
+        return EventsHere(names)
 
     def _rewrite(self, node: ast.AST) -> Any:
         """What replaces a node in the inlined form."""
         return self._rewriter.rewrite(node, Mode.INLINED, self._shape)
+
+    def _clause(self, node: ast.comprehension, is_inner: bool) -> Any:
+        """What replaces a clause of a comprehension, whose conditions have been rewritten."""
+        if is_inner:  # the first iterable is evaluated before the comprehension
+            node.iter = self._rewriter.rewrite(node.iter, Mode.BARE, self._shape_of_bare)
+        return replaced(node, self._inlined, 0)
+
+    def _comprehension(self, node: ast.expr) -> Any:
+        """What replaces a comprehension whose parts have been rewritten."""
+        return replaced(node, self._inlined, 0)
+
+    @property
+    def _shape_of_bare(self) -> Shape | None:
+        """The shape whose events are rewritten where no temporaries are possible; None if any may be active."""
+        return self._shape
+
+    def bind(self, names: frozenset[str]) -> None:
+        """Note which variables are bound where a block begins."""
+        self._bound.names = names
 
     def _end(self, at: At) -> None:
         """End a statement: its temporaries are cleared."""

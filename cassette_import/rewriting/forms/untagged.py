@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cassette_import.rewriting import symbols, variant_names
 from cassette_import.rewriting.events import Events
@@ -38,6 +38,7 @@ from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.guarded import path_of
 from cassette_import.rewriting.forms.untagged_branches import Branches, spans_lines
 from cassette_import.rewriting.forms.untagged_calls import PlainCalls, is_plain_call, receiver_of_super
+from cassette_import.rewriting.forms.untagged_events import EventsHere
 from cassette_import.rewriting.forms.untagged_steps import Value, claimed, is_temporary
 from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPLACE, UNARY
 from cassette_import.rewriting.shape import Interest, Shape
@@ -46,7 +47,6 @@ from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import GLOBAL, LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
-from cassette_import.rewriting.variant_names import VariantNames
 
 _KINDS: Final = (Events.OPERATORS, Events.ATTRIBUTES, Events.ITERATION, Events.DISPLAYS, Events.NAMES)
 _SAME_WHILE_UNTAGGED: Final = {
@@ -80,16 +80,25 @@ class Steps(Branches):
         The stack of contexts.
     rewrite:
         Rewrites an expression into the inlined form.
+    events:
+        Says how to ask whether events have to be carried out.
     calls:
         Builds plain calls.
     bound:
         The variables that are bound.
     """
 
+    makers: ClassVar[dict[type[ast.AST], Callable[[Any, Any], Value | None]]]
+
     def __init__(
-        self, shape: Shape, rewrite: Callable[[ast.AST], Any], calls: PlainCalls, bound: BoundVariables
+        self,
+        shape: Shape,
+        rewrite: Callable[[ast.AST], Any],
+        events: EventsHere,
+        calls: PlainCalls,
+        bound: BoundVariables,
     ) -> None:
-        super().__init__(VariantNames(shape.prefix), bound)
+        super().__init__(events, bound)
         self.shape = shape
         self.rewrite = rewrite
         self._calls = calls
@@ -114,7 +123,7 @@ class Steps(Branches):
         """The two forms of an expression, whose parts are evaluated by then."""
         if isinstance(node, ast.Constant) or has(node, NOOVERDUB) or has(node, LITERAL):
             return Value(node, node)
-        make = _MAKERS.get(type(node))
+        make = self.makers.get(type(node))
         found = None if make is None else make(self, node)
         if found is not None:
             return found
@@ -124,8 +133,7 @@ class Steps(Branches):
 
     def over(self, at: At, name: str, arguments: list[ast.expr]) -> ast.expr:
         """The event of a primitive."""
-        over = at.call(at.symbol(self.names.overload(EVENT_OF[name])), [at.symbol(symbols.primitive(name))])
-        return at.call(over, arguments)
+        return at.call(self.events.over(at, EVENT_OF[name], at.symbol(symbols.primitive(name))), arguments)
 
     def operation(self, operation: Operation, is_event: bool = True, tests: tuple[ast.expr, ...] = ()) -> Value:
         """An operation whose operands are those of its node."""
@@ -270,7 +278,7 @@ class Steps(Branches):
 
     def _called(self, at: At, callee: ast.expr, arguments: tuple[list[ast.expr], list[ast.keyword]]) -> ast.expr:
         """The event of a call."""
-        return at.call(at.call(at.symbol(self.names.overload(Events.CALLS)), [callee]), *arguments)
+        return at.call(self.events.over(at, Events.CALLS, callee), *arguments)
 
     def _method(self, at: At, node: ast.Call, function: ast.Attribute) -> Value:
         """A call of an attribute whose arguments are variables and constants."""
@@ -332,7 +340,7 @@ class Steps(Branches):
             return None
         light, full = self.operand(node.args[-1])
         node.args[-1] = full
-        return Value(light, node)
+        return Value(light, node, takes_wrapper_off=True)
 
 
 def _is_formatted(node: ast.Call) -> bool:
@@ -346,7 +354,7 @@ def _is_formatted(node: ast.Call) -> bool:
     )
 
 
-_MAKERS: Final[dict[type[ast.AST], Callable[[Steps, Any], Value | None]]] = {
+MAKERS: Final[dict[type[ast.AST], Callable[[Any, Any], Value | None]]] = {
     ast.Name: Steps._name,
     ast.BinOp: Steps._binary,
     ast.UnaryOp: Steps._unary,
@@ -362,3 +370,6 @@ _MAKERS: Final[dict[type[ast.AST], Callable[[Steps, Any], Value | None]]] = {
     ast.JoinedStr: Steps._string,
     ast.BoolOp: Steps.connected,
 }
+"""What makes the two forms of an expression, by its type."""
+
+Steps.makers = MAKERS

@@ -11,12 +11,12 @@ from typing import Final
 
 from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.untagged_calls import is_plain_call
+from cassette_import.rewriting.forms.untagged_events import EventsHere
 from cassette_import.rewriting.forms.untagged_steps import StepWriter, Value, is_temporary
 from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.trees.annotations import GLOBAL, NOOVERDUB, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.traversal import parts
-from cassette_import.rewriting.variant_names import VariantNames
 
 _DEEPEST: Final = 30
 """How deeply expressions may nest: to make steps of them takes two Python frames for each level."""
@@ -27,14 +27,14 @@ class Branches(StepWriter):
 
     Parameters
     ----------
-    names:
-        The names of the variant.
+    events:
+        Says how to ask whether events have to be carried out.
     bound:
         The variables that are bound.
     """
 
-    def __init__(self, names: VariantNames, bound: BoundVariables) -> None:
-        super().__init__(names)
+    def __init__(self, events: EventsHere, bound: BoundVariables) -> None:
+        super().__init__(events)
         self.bound = bound
 
     def value(self, node: ast.expr) -> Value:

@@ -64,12 +64,15 @@ class PlainCalls:
         A digest of the name of the file. In one file, the same text usually means the same callee.
     objects:
         The names that the module assigns: they hardly ever hold modules.
+    plain:
+        What looks a callee up that no guard knows.
     """
 
-    def __init__(self, prefix: str, file: str, objects: frozenset[str]) -> None:
+    def __init__(self, prefix: str, file: str, objects: frozenset[str], plain: str) -> None:
         self._objects = objects
         self._names = VariantNames(prefix)
         self._file = file
+        self._plain = plain
 
     def of_method(self, node: ast.Call, function: ast.Attribute) -> PlainCall:
         """A call of a method of a variable, which stays a fast method call of the interpreter."""
@@ -122,14 +125,14 @@ class PlainCalls:
             looked_up = self._looked_up(at, callee, guard)
             return PlainCall(known, call, at.call(looked_up, *arguments), self._claim(guard))
         known = _is_python(at, callee)
-        looked_up = at.call(at.symbol(self._names.plain), [callee])
+        looked_up = at.call(at.symbol(self._plain), [callee])
         return PlainCall(known, call, at.call(looked_up, *arguments), _claim_of(callee), callee.id)
 
     def _guard(self, kind: GuardKind, *path: str) -> Guard:
         return Guard(kind, False, False, self._file, path)
 
     def _looked_up(self, at: At, callee: ast.expr, guard: Guard, *receiver: ast.expr) -> ast.expr:
-        return at.call(at.symbol(self._names.plain), [callee, at.constant(guard.key), *receiver])
+        return at.call(at.symbol(self._plain), [callee, at.constant(guard.key), *receiver])
 
     def _claim(self, guard: Guard) -> Claim:
         key = guard.key

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.forms.untagged_events import EventsHere
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.variant_names import VariantNames
 
 Claim = Callable[[At, str], ast.expr]
 """Builds what a variable holds if the first value was tagged while its value was computed."""
@@ -35,6 +35,8 @@ class Value(NamedTuple):
     """Further tests of which one says that it has to be an event."""
     is_inlined: bool = False
     """Whether it is in the inlined form."""
+    takes_wrapper_off: bool = False
+    """Whether the event takes a wrapper off, and does nothing else."""
 
 
 def claimed(at: At, name: str) -> ast.expr:
@@ -47,12 +49,12 @@ class StepWriter:
 
     Parameters
     ----------
-    names:
-        The names of the variant.
+    events:
+        Says how to ask whether events have to be carried out.
     """
 
-    def __init__(self, names: VariantNames) -> None:
-        self.names = names
+    def __init__(self, events: EventsHere) -> None:
+        self.events = events
         self.out: list[ast.stmt] = []
         """What has been emitted of the block."""
         self.pending: list[tuple[str, Claim, str | None]] = []
@@ -78,7 +80,7 @@ class StepWriter:
         plain: list[ast.stmt] = [at.put(made(value.light))]
         if value.other is not None:
             plain = [at.put(ast.If(value.other[0], plain, [at.put(made(value.other[1]))]))]
-        self.out.append(at.put(ast.If(self._test(at, value.tests), full, plain)))
+        self.out.append(at.put(ast.If(self._test(at, value.tests, value.takes_wrapper_off), full, plain)))
         self._claimed(value.is_event)
 
     def assign(self, at: At, name: str, value: Value, target: ast.expr | None = None) -> None:
@@ -103,7 +105,7 @@ class StepWriter:
         if value.other is not None:
             light = at.either(value.other[0], light, value.other[1])
         self._claimed(True)
-        return at.either(self._test(at, value.tests), full, light)
+        return at.either(self._test(at, value.tests, value.takes_wrapper_off), full, light)
 
     def flush(self, at: At, settle: bool = False) -> None:
         """Claim the values of variables here, if anything was tagged."""
@@ -116,15 +118,19 @@ class StepWriter:
         """Note that everything is claimed, and whether an event has begun since."""
         self.pending, self.deferred, self.is_unsettled = [], [], is_unsettled
 
-    def _test(self, at: At, tests: Sequence[ast.expr]) -> ast.expr:
-        full = self.notified(at, self.names.is_dispatched)
+    def asked_of_metadata(self, at: At) -> ast.expr:
+        """The test whether a value may have a wrapper."""
+        return self._test(at, (), True)
+
+    def _test(self, at: At, tests: Sequence[ast.expr], of_metadata: bool = False) -> ast.expr:
+        full = self.notified(at, self.events.asked_of_metadata(at) if of_metadata else self.events.asked(at))
         return at.put(ast.BoolOp(ast.Or(), [full, *tests])) if tests else full
 
     @staticmethod
-    def notified(at: At, symbol: str) -> ast.expr:
-        """A symbol as a test, which a frame makes only after it was notified that events may have to be carried out."""
+    def notified(at: At, test: ast.expr) -> ast.expr:
+        """A test that a frame makes only after it was notified that events may have to be carried out."""
         is_notified = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.constant(None)]))
-        return at.put(ast.BoolOp(ast.And(), [is_notified, at.symbol(symbol)]))
+        return at.put(ast.BoolOp(ast.And(), [is_notified, test]))
 
     def _begun(self, at: At) -> list[ast.stmt]:
         """What an event begins with: if it is the first one of this frame in its epoch, values are claimed."""
@@ -132,9 +138,10 @@ class StepWriter:
         if not (self.pending or self.is_unsettled):
             return [at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(symbols.EPOCH))), *read]
         claims: list[ast.stmt] = [
-            at.put(ast.Assign([at.store(name)], claim(at, name))) for name, claim, _ in self.pending
+            at.put(ast.Assign([at.store(name)], self.events.claimed(at, name, claim(at, name))))
+            for name, claim, _ in self.pending
         ]
-        begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.call(at.symbol(symbols.BEGIN_EPOCH), [])))
+        begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.call(at.symbol(self.events.begins_epoch), [])))
         other = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.symbol(symbols.EPOCH)]))
         return [at.put(ast.If(other, [*claims, begin], [])), *read]
 

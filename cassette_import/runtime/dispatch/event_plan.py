@@ -156,6 +156,11 @@ class EventPlan:
             return False
         return self.only_targets or (self.only_propagates and not (self.prehooks or self.posthooks))
 
+    @property
+    def takes_events(self) -> bool:
+        """Whether a hook or an overload may take an event, or metadata does not only move at it."""
+        return bool(self.is_overloaded or self.targets or self.prehooks or self.posthooks or self.errorhooks)
+
     @cached_property
     def goes_to_callee(self) -> bool:
         """Whether the hooks of an event are followed directly by its callee."""

@@ -45,6 +45,7 @@ from cassette_import.runtime.dispatch.instances import InstancesOf
 from cassette_import.runtime.dispatch.known_callees import KnownCallees
 from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly
 from cassette_import.runtime.names import NAMES, cell_attributes
+from cassette_import.runtime.state import ACTIVE
 
 _MOST_MISSES: Final = 8
 """A guard that misses more often is deactivated."""
@@ -200,12 +201,15 @@ class Guards:
 
         return known.begin(learn)
 
-    def make_plain(self, calls: EventRunner, cell: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def make_plain(
+        self, variant: object, calls: EventRunner, cell: dict[str, Any], elsewhere: Callable[[Any], Any]
+    ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
         """`plain(callee, key, receiver)` and `claim(key, value)`, for call sites of contexts that tag values.
 
         The first returns what to call while nothing is tagged: the callee, or a proxy if its rule applies always. The
         guard learns callees that are called plainly. The second is for calls that began under the guard: whether their
-        results are wrapped is the same for all callees that a guard learns.
+        results are wrapped is the same for all callees that a guard learns. The third does what the first does, or what
+        `elsewhere(callee)` does if another variant is active, or none.
         """
         given_up, guards, guard_of, claims = self._given_up, self._guards, self._guard, self._claims
         with_overloads, full = calls.with_overloads, self._names.is_dispatched.partition(".")[2]
@@ -239,8 +243,14 @@ class Guards:
             return found if claims.get(key) else value
 
         if DISPATCH.is_used and isinstance(calls.intercept, DISPATCH.PlainInterception):
-            return DISPATCH.PlainSite(plain, calls.intercept, given_up, cell, full), claim
-        return plain, claim
+            site = partial(DISPATCH.PlainSite, plain, calls.intercept, given_up, cell, full)
+            return site(), claim, site(elsewhere)
+
+        @hidden
+        def plain_anywhere(callee: Any, key: str | None = None, receiver: Any = None) -> Any:
+            return plain(callee, key, receiver) if ACTIVE.get().variant is variant else elsewhere(callee)
+
+        return plain, claim, plain_anywhere
 
     @hidden
     def _missed(

@@ -129,8 +129,12 @@ _AWAITABLE_OF_ASEND: Final = _type_of_asend()
 @hidden
 def finished(value: Any) -> Any:
     """The value of an `await` or `yield from`: an overdubbed function has left its wrapper when it returned."""
+    return _finished(value, _waiting.pop(id(sys._getframe(1)), None))
+
+
+@hidden
+def _finished(value: Any, is_overdubbed: Any) -> Any:
     found, LOCAL.returned = LOCAL.returned, None
-    is_overdubbed = _waiting.pop(id(sys._getframe(1)), None)
     if found is not None and found._tagged_value is value and is_overdubbed is not None:
         return found if is_overdubbed is True or not is_a(value, int) else value
     if is_overdubbed is True or type(value) is Tagged:
@@ -142,6 +146,12 @@ def finished(value: Any) -> Any:
     if type(is_overdubbed) is dict and type(found) is not Tagged and value is not None:
         lose_number(is_overdubbed, "a coroutine of code that is not overdubbed")
     return found
+
+
+@hidden
+def finished_late(running: Any, value: Any) -> Any:
+    """The same if nothing was tagged when the wait began."""
+    return _finished(value, _runs_overdubbed(running))
 
 
 def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:
@@ -244,6 +254,7 @@ NAMES.update(
         symbols.MANAGER: manager_of_block,
         symbols.WAITING: waiting,
         symbols.FINISHED: finished,
+        symbols.FINISHED_LATE: finished_late,
         symbols.ASYNC_SOURCE: async_source,
         symbols.ASYNC_ITEM: async_item,
         symbols.CLASS_BEGIN: class_begin,

@@ -9,18 +9,22 @@ from __future__ import annotations
 import gc
 import itertools
 from functools import partial
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c, rewrapped_result
 from cassette_import.runtime.tagging.handover import returned
 from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.iterator_metadata import (
+    LEAVING_WRAPPERS,
     STEPS,
     has_iterator_of_c,
     may_have_tagged_items,
@@ -33,6 +37,8 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import RECEIVER
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
+
+_intercept: Final = intercept_if_active(Events.CALLS)
 
 
 class Stepper:
@@ -90,10 +96,13 @@ class EventCallback:
 
     @hidden
     def __call__(self, *arguments: Any) -> Any:
+        if not (FLAGS[METADATA_EXISTS] or LOCAL.wants_wrapped):
+            result = _intercept(self._function)(*arguments)
+            return returned(result) if FLAGS[METADATA_EXISTS] else result
         if self._sources is not None and FLAGS[METADATA_EXISTS]:
             arguments = self._sources.wrapped(arguments)
         result = self.with_metadata(*arguments)
-        return result if LOCAL.wants_wrapped else returned(result)
+        return result if not FLAGS[METADATA_EXISTS] or LOCAL.wants_wrapped else returned(result)
 
     @hidden
     def with_metadata(self, *arguments: Any) -> Any:
@@ -103,6 +112,8 @@ class EventCallback:
             return self._function(*map(plain, arguments))
         wants_wrapped, LOCAL.wants_wrapped = LOCAL.wants_wrapped, False
         try:
+            if not FLAGS[METADATA_EXISTS]:
+                return _intercept(self._function)(*arguments)
             return variant.runners[int(Events.CALLS)].event(self._function, *arguments)
         finally:
             LOCAL.wants_wrapped = wants_wrapped
@@ -211,17 +222,25 @@ class TestedStepper(Stepper):
 class KeyCallback:
     """A key function: it gets items wrapped, and code of the interpreter compares its results."""
 
-    __slots__ = ("_call", "_function", "_items", "_source")
+    __slots__ = ("_call", "_function", "_is_quick", "_items", "_source")
 
     @hidden
     def __init__(self, call: LeafCall, function: Any, items: Any) -> None:
         self._call = call
         self._function = plain(function)
+        self._is_quick = type(function) is FunctionType
         self._source = items if type(items) is RecordingStepper else None
         self._items = {} if self._source else {id(plain(item)): item for item in items if type(item) is Tagged}
 
     @hidden
     def __call__(self, item: Any) -> Any:
+        if self._is_quick and not FLAGS[METADATA_EXISTS]:
+            result = self._function(item)
+            if not FLAGS[METADATA_EXISTS]:
+                return result
+            result = rewrapped_result(self._function, result)  # it has tagged the first value
+            self._call.compare(result)
+            return plain(result)
         if self._source is not None and plain(self._source.items[-1]) is item:
             return self.of_wrapped(self._source.items[-1])
         return self.of_wrapped(self._items.get(id(item), item))
@@ -299,6 +318,14 @@ def _passes_wrappers(function: Any) -> bool:
     return type(function) in _PASSING
 
 
+@hidden
+def _map_leaves_wrappers(iterator: Any) -> bool:
+    """Whether `map` calls a callback that leaves the wrapper of its result, with items of iterators of C."""
+    function, *sources = iterator.__reduce__()[1]
+    return type(function) is EventCallback and are_iterated_by_c((*sources,), {})
+
+
+LEAVING_WRAPPERS[id(map)] = _map_leaves_wrappers
 STEPS.update({id(map): _step_of_map, id(itertools.starmap): _step_of_starmap, id(filter): _step_of_filter})
 HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
 HELD_VALUES[id(TestedCallback)] = lambda callback: (callback._function,)

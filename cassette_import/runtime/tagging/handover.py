@@ -14,6 +14,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.running_leaves import LEAVES, SUBJECTS, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import active_store
@@ -90,6 +91,27 @@ def begin_epoch() -> Any:
     return FLAGS[symbols.EPOCH]
 
 
-NAMES.update({symbols.BEGIN_EPOCH: begin_epoch})
+@hidden
+def tags_here() -> bool:
+    """Whether a context that tags values is active in this thread and task."""
+    variant = ACTIVE.get().variant
+    return variant is not None and variant.tagging
+
+
+@hidden
+def begin_epoch_anywhere() -> Any:
+    """The same in a body that any context may resume: where none tags values, the wrapper is left for others."""
+    return begin_epoch() if tags_here() else FLAGS[symbols.EPOCH]
+
+
+@hidden
+def returned_claimed(value: Any) -> Any:
+    """The same as `returned` for the result of an operation during which the first value was tagged."""
+    return returned(rewrapped(value) if tags_here() else value)
+
+
+NAMES.update({symbols.RETURNED_CLAIMED: DISPATCH.unless_tagged(returned_claimed)})
+NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_epoch_anywhere})
+NAMES.update({symbols.TAGS_HERE: tags_here})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
 NAMES.update({symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped})

@@ -6,6 +6,7 @@ item and returns its metadata. Knows iterators and the shadow store; must not kn
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -15,9 +16,11 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, has_contents, is_computed_from
+from cassette_import.runtime.tagging.handover import rewrapped
 from cassette_import.runtime.tagging.iterator_sources import add_to_pair, metas_of_taken, source_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
@@ -262,7 +265,42 @@ def iterate_wrapped(call: LeafCall, source: Any) -> Iterator[Any]:
     if not may_have_tagged_items(call.store, source):
         return iter(plain(source))
     iterator = start_iterator(call.store, source)
+    leaves_wrappers = LEAVING_WRAPPERS.get(id(type(iterator)))
+    if _STEPS_IN_C is not None and leaves_wrappers is not None and leaves_wrappers(iterator):
+        steps: Iterator[Any] | None = _STEPS_IN_C.steps(iterator, None)
+        if steps is not None:
+            return steps
     return itertools.starmap(next_item, itertools.repeat((call.store, iterator)))
+
+
+# ---- iterators that leave the wrapper of an item for whoever asks for it: while nothing is tagged, C takes the items
+
+LEAVING_WRAPPERS: Final[dict[int, Callable[[Any], bool]]] = {id(GeneratorType): runs_overdubbed}
+"""By the identity of an iterator's type, whether an iterator does so. `c_callers` adds some."""
+
+
+@hidden
+def _kinds_of(variant: Any) -> Any:
+    """What the extension asks of a variant: whether values may be tagged; it need not know more iterators."""
+    return (_NO_TYPES, _NO_TYPES, None) if variant.tagging else None
+
+
+@hidden
+def _later_steps(iterator: Any) -> tuple[object, Callable[[], Any]]:
+    """What takes the items as soon as there is metadata; it raises the exception at the end."""
+    return _NO_TYPES, functools.partial(_next_here, iterator)
+
+
+@hidden
+def _next_here(iterator: Any) -> Any:
+    store = store_of(ACTIVE.get())
+    return next(iterator) if store is None else next_item(store, iterator)
+
+
+_NO_TYPES: Final[frozenset[int]] = frozenset()
+_STEPS_IN_C: Final[Any] = (
+    None if DISPATCH.reason else DISPATCH.Loop(next_item, _kinds_of, "events", _later_steps, None, rewrapped)
+)
 
 
 @hidden

@@ -79,16 +79,19 @@ def follow_metadata(cell: dict[str, Any], name: str, begun: str, always: bool) -
     cell.update(full)
     if not any(known is cell for known in _cells):
         _without_metadata.append(full.copy())
-        _with_metadata.append(full)
+        _with_metadata.append({})
         _cells.append(cell)  # the other lists are as long by then
-        _begins.extend(((cell, begun), (_without_metadata[-1], begun)))
     number = next(number for number, known in enumerate(_cells) if known is cell)
+    if name not in _with_metadata[number]:
+        _with_metadata[number].update(full)
+        _begins.extend(((cell, begun), (_without_metadata[number], begun)))
     _without_metadata[number].update({name: always, begun: NOTIFIED if always else at_begin()})
     if always:
         _notify_frames()
-    cell.update(_without_metadata[number])
+    if not FLAGS[METADATA_EXISTS]:
+        cell.update(_without_metadata[number])
     if FLAGS[METADATA_EXISTS]:
-        cell.update(full)
+        cell.update(_with_metadata[number])
         _notify_frames()  # those that have begun meanwhile in other threads
 
 

@@ -5,11 +5,14 @@ import sys
 
 import pytest
 from helpers.counted_metadata import count_anew
-from programs.tagging import first_steps
+from programs.tagging import first_steps, first_steps_of_bodies
 
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging import live_metadata
+
+PROGRAMS = [*first_steps.PROGRAMS, *first_steps_of_bodies.PROGRAMS]
+INSTALLED = [first_steps.__name__, first_steps_of_bodies.__name__]
 
 
 class Flowing(Context, tagging=True):
@@ -20,9 +23,9 @@ class Flowing(Context, tagging=True):
 @pytest.fixture(autouse=True)
 def nothing_tagged(monkeypatch):
     """Exclude wrappers of earlier tests, which tracebacks of failed tests hold, from the count."""
-    with install([first_steps.__name__]), Flowing():
+    with install(INSTALLED), Flowing():
         count_anew(monkeypatch)
-    with install([first_steps.__name__]):
+    with install(INSTALLED):
         yield
 
 
@@ -38,7 +41,7 @@ def values_and_metadata(program, ctx):
     return found
 
 
-@pytest.mark.parametrize("program", first_steps.PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_metadata_is_as_if_another_value_had_been_tagged_before(program):
     ctx = Flowing()
     assert not FLAGS["@tagged"]
@@ -50,7 +53,7 @@ def test_metadata_is_as_if_another_value_had_been_tagged_before(program):
     assert metadata(other, ctx) == "other"
 
 
-@pytest.mark.parametrize("program", first_steps.PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_metadata_is_the_same_when_functions_have_run_before(program):
     """Guards hold then."""
     ctx = Flowing()

@@ -95,6 +95,9 @@ unpack(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject 
     if (PyVectorcall_NARGS(flagged) == 2 && names == NULL) {
         PyObject *variant;
         int is_plain = steps_are_plain(self, &variant);
+        if (is_plain == 0 && variant == NULL) {
+            is_plain = 1; /* nothing is active */
+        }
         is_plain = is_plain > 0 ? unpacks_plainly(arguments[0], arguments[1]) : is_plain;
         if (is_plain) {
             return is_plain < 0 ? NULL : Py_NewRef(arguments[0]);
@@ -109,7 +112,7 @@ typedef struct {
     PyObject_HEAD
     Loop *loop;
     PyObject *iterator; /* NULL: the loop is over */
-    PyObject *variant;  /* the variant that was active when the loop began */
+    PyObject *variant;  /* the variant that was active when the loop began; NULL: none was */
     PyObject *spec;     /* how items are unpacked; NULL: they are not */
     PyObject *later;    /* `(end, step)`: what does a step otherwise; NULL: none was needed yet */
     unsigned long version;
@@ -236,7 +239,7 @@ make_steps(Loop *loop, PyObject *iterator, PyObject *variant, PyObject *spec)
     if (made != NULL) {
         made->loop = (Loop *)Py_NewRef(loop);
         made->iterator = Py_NewRef(iterator);
-        made->variant = Py_NewRef(variant);
+        made->variant = Py_XNewRef(variant);
         made->spec = spec == Py_None ? NULL : Py_XNewRef(spec);
         made->version = loop->state->version;
     }
@@ -277,7 +280,8 @@ plain_iterator(Loop *self, PyObject *iterable)
     if (found == 0) {
         found = is_among(self->iterators, type);
     }
-    if (found == 0 && PyGen_CheckExact(iterable) && self->mode == OF_EVENTS) {
+    int takes_from_others = type == &PyZip_Type || type == &PyEnum_Type;
+    if (found == 0 && (PyGen_CheckExact(iterable) || takes_from_others) && self->mode == OF_EVENTS) {
         PyObject *answer = PyObject_CallOneArg(self->steps_plainly, iterable);
         found = answer == NULL ? -1 : PyObject_IsTrue(answer);
         Py_XDECREF(answer);
@@ -303,7 +307,13 @@ begin_loop(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObj
             }
             is_plain = is_plain < 0 ? is_plain : 0;
         }
-        PyObject *iterator = is_plain > 0 ? plain_iterator(self, arguments[0]) : NULL;
+        PyObject *iterator = NULL;
+        if (is_plain > 0) {
+            iterator = plain_iterator(self, arguments[0]);
+        }
+        else if (is_plain == 0 && variant == NULL && self->mode == OF_EVENTS && Py_TYPE(arguments[0])->tp_iter != NULL) {
+            iterator = PyObject_GetIter(arguments[0]);
+        }
         if (iterator == NULL && PyErr_Occurred()) {
             return NULL;
         }

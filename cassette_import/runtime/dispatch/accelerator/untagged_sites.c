@@ -13,6 +13,7 @@ typedef struct {
     PlainInterception *interception;
     PyObject *given_up;   /* the keys of guards that have been given up */
     PyObject *cell, *name; /* what says that events have to be carried out */
+    PyObject *elsewhere;   /* looks a callee up where another variant is active; NULL: none can be */
 } PlainSite;
 
 /* plain(callee, key=None, receiver=None): what to call while nothing is tagged */
@@ -21,6 +22,12 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
 {
     PlainSite *self = (PlainSite *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
+    if (count > 0 && self->elsewhere != NULL) {
+        PyObject *variant = active_variant(self->state);
+        if (variant != self->interception->variant) {
+            return variant == NULL && PyErr_Occurred() ? NULL : PyObject_CallOneArg(self->elsewhere, arguments[0]);
+        }
+    }
     if (count > 1 && names == NULL) {
         int is_given_up = PyDict_Contains(self->given_up, arguments[1]);
         if (is_given_up < 0) {
@@ -36,17 +43,17 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     return PyObject_Vectorcall(self->slowly, arguments, flagged, names);
 }
 
-/* PlainSite(slowly, interception, given_up, cell, name) */
+/* PlainSite(slowly, interception, given_up, cell, name, elsewhere=NULL) */
 static PyObject *
 new_site(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *slowly, *interception, *given_up, *cell, *name, *module = PyType_GetModule(type);
+    PyObject *slowly, *interception, *given_up, *cell, *name, *elsewhere = NULL, *module = PyType_GetModule(type);
     if (module == NULL) {
         return NULL;
     }
     State *state = PyModule_GetState(module);
-    if (!PyArg_ParseTuple(arguments, "OO!O!O!U:PlainSite", &slowly, state->plain_interception_type, &interception,
-                          &PyDict_Type, &given_up, &PyDict_Type, &cell, &name)) {
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!U|O:PlainSite", &slowly, state->plain_interception_type, &interception,
+                          &PyDict_Type, &given_up, &PyDict_Type, &cell, &name, &elsewhere)) {
         return NULL;
     }
     PlainSite *self = (PlainSite *)new_callable(type, call_of_site);
@@ -56,6 +63,7 @@ new_site(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         self->given_up = Py_NewRef(given_up);
         self->cell = Py_NewRef(cell);
         self->name = Py_NewRef(name);
+        self->elsewhere = Py_XNewRef(elsewhere);
     }
     return (PyObject *)self;
 }
@@ -68,6 +76,7 @@ traverse_site(PlainSite *self, visitproc visit, void *arg)
     Py_VISIT(self->interception);
     Py_VISIT(self->given_up);
     Py_VISIT(self->cell);
+    Py_VISIT(self->elsewhere);
     return 0;
 }
 
@@ -79,6 +88,7 @@ clear_site(PlainSite *self)
     Py_CLEAR(self->given_up);
     Py_CLEAR(self->cell);
     Py_CLEAR(self->name);
+    Py_CLEAR(self->elsewhere);
     return 0;
 }
 

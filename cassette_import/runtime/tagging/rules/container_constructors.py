@@ -15,6 +15,8 @@ from typing import Any
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
@@ -40,6 +42,8 @@ def from_items(call: LeafCall) -> Any:
         made = kind(stepper, *map(plain, call.given[1:]), **call.plain_keywords)
         return call.store.bind_elements(made, stepper.items)
     items = list(iterate_wrapped(call, source))
+    if not FLAGS[METADATA_EXISTS]:
+        return items if kind is list else kind(items, *call.given[1:], **call.keywords)
     made = kind(map(plain, items), *map(plain, call.given[1:]), **call.plain_keywords)
     return call.store.bind_items(made, items[len(items) - len(made) :])
 

@@ -9,6 +9,8 @@ from collections import deque
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import keywords_with_key
 from cassette_import.runtime.tagging.container_contents import items_in
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
@@ -25,7 +27,8 @@ def sort_in_place(call: LeafCall) -> None:
     owner = call.owner
     items = call.store.wrapped_items(owner) if len(call.arguments) == 1 else []
     call.callee(*map(plain, call.given), **keywords_with_key(call, items))
-    call.store.set_item_metas(owner, _metas_in_order(items, items_in(owner)))
+    if FLAGS[METADATA_EXISTS]:
+        call.store.set_item_metas(owner, _metas_in_order(items, items_in(owner)))
 
 
 @rule(sorted, plain_if=are_iterated_by_c)
@@ -37,7 +40,8 @@ def sort_copy(call: LeafCall) -> Any:
         return call.native()
     items = list(iterate_wrapped(call, source))
     made = sorted(map(plain, items), **keywords_with_key(call, items))
-    call.store.set_item_metas(made, _metas_in_order(items, made))
+    if FLAGS[METADATA_EXISTS]:
+        call.store.set_item_metas(made, _metas_in_order(items, made))
     return made
 
 

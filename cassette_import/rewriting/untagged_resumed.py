@@ -1,0 +1,242 @@
+"""Bodies that another context may resume, in the untagged form: generators and coroutines.
+
+As long as nothing is tagged and no hook takes any event, an event is plain whichever context is active, and none has to
+be looked up. What the frame tests is set anew where the body goes on after a suspension: while it was suspended, nobody
+could notify its frame. Knows where bodies are suspended; must not know how a step is built.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, Final
+
+from cassette_import.rewriting import symbols, variant_names
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.untagged import has_untagged_form
+from cassette_import.rewriting.forms.untagged_branches import is_too_deep
+from cassette_import.rewriting.forms.untagged_events import EventsAnywhere, EventsHere
+from cassette_import.rewriting.forms.untagged_steps import Claim, Value
+from cassette_import.rewriting.modes import Mode
+from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.syntax.assignments import is_event
+from cassette_import.rewriting.trees.annotations import NOOVERDUB
+from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.uninterrupted import suspends
+from cassette_import.rewriting.untagged_blocks import UntaggedBlocks
+from cassette_import.rewriting.variant_names import VariantNames
+
+
+def shape_of_untagged_body(shapes: Sequence[Shape]) -> Shape | None:
+    """The shape whose names such a body uses; None if it has to look up the context at each event."""
+    known = [shape for shape in shapes if not variant_names.is_wildcard(shape.prefix)]
+    others = [shape for shape in shapes if variant_names.is_wildcard(shape.prefix)]
+    only_move = all(
+        has_untagged_form(shape)
+        and not (shape.tags_beside_targets or shape.follows_bodies)
+        and not any(context.prehook or context.posthook for context in shape.contexts)
+        for shape in known
+    )
+    are_asked = any((Events.TRUTH | Events.CONTROL) & shape.everything for shape in others)
+    return known[0] if known and only_move and not are_asked else None
+
+
+class ResumedBlocks(UntaggedBlocks):
+    """Rewrites the statements of such a body."""
+
+    @staticmethod
+    def _events_of(names: VariantNames) -> EventsHere:
+        return EventsAnywhere(names)
+
+    def _rewrite(self, node: ast.AST) -> Any:
+        """What replaces a node in the form that looks up the context."""
+        return self._rewriter.rewrite(node, Mode.CALLEE, None)
+
+    @property
+    def _shape_of_bare(self) -> Shape | None:
+        return None
+
+    _settles_at_end = False  # a body that ends in a block of `with` must not discard what was returned out of that
+
+    def _go_on(self, at: At) -> None:
+        """Go on behind a suspension: a wrapper that others have left meanwhile is not to be discarded."""
+        self._steps.out.append(self.resumed(at))
+        self._steps.is_unsettled = False
+
+    def _handled(self, statement: ast.stmt) -> bool:
+        """Rewrite a statement, unless it takes the form that looks up the context."""
+        if not isinstance(statement, _COMPOUND):
+            return self._suspending(statement) if suspends(statement) else super()._handled(statement)
+        handler = _OF_RESUMED.get(type(statement))
+        return super()._handled(statement) if handler is None else handler(self, statement)
+
+    def _other(self, statement: ast.stmt) -> None:
+        """A statement in the form that looks up the context."""
+        is_suspended = suspends(statement)
+        super()._other(statement)
+        if is_suspended:
+            self._go_on(At(statement))
+
+    # ---- simple statements
+
+    def _suspending(self, statement: ast.stmt) -> bool:
+        """A statement that suspends the body, if what it waits for, or what it yields, is evaluated before all else."""
+        waiting, calls = _waiting_in(statement, self._inlined)
+        if waiting is None or is_too_deep(waiting):
+            return False
+        if isinstance(statement, ast.AugAssign):  # its target is read before the suspension
+            target = statement.target
+            if not isinstance(target, ast.Name) or target.id not in self._bound.names & self._variables:
+                return False
+        if isinstance(waiting, ast.Yield):
+            if calls or not isinstance(statement, ast.Expr):
+                return False
+            self._yield(statement, waiting)
+            self._go_on(At(statement))
+        else:
+            self._wait(statement, waiting, calls)
+        if isinstance(statement, ast.Assign):
+            self._bound.bind(statement.targets[0])
+        return True
+
+    def _yield(self, statement: ast.Expr, node: ast.Yield) -> None:
+        """`yield value`, of which nothing is used that is sent."""
+        steps, at = self._steps, At(node)
+        assert node.value is not None
+        value = steps.value(node.value)
+        if value.is_inlined:
+            value = Value(*steps.kept(at, value, 0))
+        if value.light is value.full:
+            steps.flush(at, settle=True)
+        used = steps.taken(0)
+
+        def made(value: ast.expr) -> ast.stmt:
+            last = at.pick([value, at.clear(used)], 0) if used else value
+            return At(statement).put(ast.Expr(at.put(ast.Yield(last))))
+
+        steps.emit(At(statement), value, made)
+        steps.pending = []
+
+    def _wait(self, statement: ast.stmt, node: ast.Await | ast.YieldFrom, calls: list[ast.Call]) -> None:
+        """`await value` or `yield from value`, whose result may be assigned or returned."""
+        steps, at = self._steps, At(node)
+        holder = node.value
+        assert isinstance(holder, ast.Call)
+        light, full = steps.operand(holder.args[0], True)
+        assert isinstance(light, ast.Name)
+        steps.flush(at, settle=True)
+        setattr(light, NOOVERDUB, True)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        name = (
+            target.id
+            if isinstance(target, ast.Name)
+            else None
+            if isinstance(statement, ast.Expr)
+            else steps.temporary()
+        )
+
+        def waiting(value: ast.expr, is_claimed: bool) -> ast.stmt:
+            made: ast.expr = at.put(type(node)(value))
+            made = made if isinstance(node, ast.Await) else self._rewrite(made)
+            made = at.call(at.symbol(symbols.FINISHED), [made]) if is_claimed and calls else made
+            if name is None:
+                return At(statement).put(ast.Expr(made))
+            return At(statement).put(ast.Assign([target or at.store(name)], made))
+
+        holder.args[0] = full
+        full_test = steps.asked_of_metadata(at)
+        steps.out.append(at.put(ast.If(full_test, [waiting(holder, True)], [waiting(light, False)])))
+        self._go_on(at)
+        if name is not None:
+            steps.pending.append((name, _finished(light), light.id))
+        if isinstance(statement, ast.Return):
+            assert name is not None
+            value = at.load(name)
+            self._return(At(statement).put(ast.Return(at.call(at.symbol(symbols.RETURNED), [value]))))
+        elif isinstance(statement, ast.AugAssign):
+            assert name is not None
+            statement.value = at.load(name)
+            self._augmented(statement)
+        elif light.id in steps.used:
+            steps.flush(at)
+            self._end(at)
+
+    # ---- blocks
+
+    def _test_or_block(self, node: ast.If | ast.While) -> bool:
+        is_suspended = suspends(node.test)
+        if is_suspended:
+            self._steps.flush(At(node))
+            node.test = self._rewrite(node.test)
+            setattr(node.test, NOOVERDUB, True)
+        handled = super()._handled(node)
+        if is_suspended and handled:
+            at = At(node)
+            node.body.insert(0, self.resumed(at))
+            node.orelse.insert(0, self.resumed(at))
+        return handled
+
+    def _loop(self, node: ast.For) -> bool:
+        return not suspends(node.iter) and super()._handled(node)
+
+    def _watched(self, node: Any) -> bool:
+        """`try`: its handlers may catch what was thrown into the suspended body."""
+        is_suspended = suspends(node)
+        if not super()._handled(node):
+            return False
+        if is_suspended:
+            for block in (*(handler.body for handler in node.handlers), node.finalbody):
+                if block:
+                    block.insert(0, self.resumed(At(block[0])))
+        return True
+
+    def _of_block(self, node: Any) -> bool:
+        return self._block_elsewhere(node, self)
+
+
+def _waiting_in(statement: ast.stmt, form: Any) -> tuple[Any, list[ast.Call]]:
+    """What suspends a statement, if nothing else is evaluated in it; and the helpers that get its result."""
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        if len(statement.targets) > 1 or not isinstance(target, ast.Name) or is_event(target, form):
+            return None, []
+    elif not isinstance(statement, (ast.Expr, ast.Return, ast.AugAssign)):
+        return None, []
+    calls: list[ast.Call] = []
+    while isinstance(value, ast.Call) and _is_helper(value, symbols.RECEIVED, symbols.FINISHED, symbols.RETURNED):
+        calls.append(value)
+        value = value.args[0]
+    if isinstance(value, ast.Yield):
+        return (None if value.value is None or suspends(value.value) else value), calls
+    if isinstance(value, (ast.Await, ast.YieldFrom)):
+        given = value.value
+        is_known = isinstance(given, ast.Call) and _is_helper(given, symbols.WAITING)
+        return (value if is_known and not suspends(given) else None), calls
+    return None, []
+
+
+def _finished(waited: ast.Name) -> Claim:
+    """The claim of the result of what was waited for while nothing was tagged at first."""
+
+    def claim(at: At, name: str) -> ast.expr:
+        return at.call(at.symbol(symbols.FINISHED_LATE), [at.load(waited.id), at.load(name)])
+
+    return claim
+
+
+def _is_helper(node: ast.Call, *names: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in names
+
+
+_COMPOUND: Final = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
+
+_OF_RESUMED: Final[dict[type[ast.stmt], Any]] = {
+    ast.If: ResumedBlocks._test_or_block,
+    ast.While: ResumedBlocks._test_or_block,
+    ast.For: ResumedBlocks._loop,
+    ast.Try: ResumedBlocks._watched,
+    ast.With: ResumedBlocks._of_block,
+    ast.AsyncWith: ResumedBlocks._of_block,
+    ast.AsyncFor: ResumedBlocks._of_block,
+}
