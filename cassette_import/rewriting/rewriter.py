@@ -404,7 +404,7 @@ class _Rewriter:
 
     def _has_clauses(self, node: ast.AST, mode: Mode) -> bool:
         """Whether a node is a generator expression in the untagged form."""
-        if not isinstance(node, ast.GeneratorExp) or mode is Mode.CLASS_BODY or self.keep_functions:
+        if not isinstance(node, ast.GeneratorExp) or mode not in (Mode.INLINED, Mode.CALLEE) or self.keep_functions:
             return False
         is_known = shape_of_untagged_body(self.shapes) is not None and self.entry.root is None
         return is_known and not self.follows_bodies and has_untagged_clauses(node)
