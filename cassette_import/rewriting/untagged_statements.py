@@ -129,7 +129,11 @@ class SimpleStatements:
             steps.assign(at, target.id, steps.value(node.value), target)
             self._bound.bind(target)
         elif isinstance(target, (ast.Attribute, ast.Subscript)):
-            if isinstance(target, ast.Subscript) and _has_slice(target.slice):
+            if (
+                isinstance(target, ast.Subscript)
+                and _has_slice(target.slice)
+                and not isinstance(target.slice, ast.Slice)
+            ):
                 return False
             self._store(target, steps.operand(node.value, True))
         elif not self._unpack(node, target):
@@ -192,6 +196,10 @@ class SimpleStatements:
             name = "setattr"
             ((owner, owner_full),) = steps.operands(at, [target.value])
             arguments = [owner_full, at.constant(attribute_name(target)), full]
+        elif isinstance(target.slice, ast.Slice):
+            name = "operator.setitem"
+            owner, owner_full, index_full = steps.sliced(at, target.value, target.slice)
+            arguments = [owner_full, index_full, full]
         else:
             name = "operator.setitem"
             (owner, owner_full), (index, index_full) = steps.operands(at, [target.value, target.slice])

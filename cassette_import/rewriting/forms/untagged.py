@@ -192,14 +192,18 @@ class Steps(Branches):
         if not isinstance(index, ast.Slice):
             return self.operation(Operation(name, node, [Slot(node, "value"), Slot(node, "slice")]))
         at = At(node)
+        node.value, full, index_full = self.sliced(at, node.value, index)
+        return Value(node, self.over(at, name, [full, index_full]), True, claimed)
+
+    def sliced(self, at: At, owner: ast.expr, index: ast.Slice) -> tuple[ast.expr, ast.expr, ast.expr]:
+        """Evaluate an owner and bounds of a slice of it; return what reads the owner plainly, and both for an event."""
         bounds = [(field, bound) for field in ("lower", "upper", "step") if (bound := getattr(index, field))]
-        (light, full), *read = self.operands(at, [node.value, *(bound for _, bound in bounds)])
+        (light, full), *read = self.operands(at, [owner, *(bound for _, bound in bounds)])
         given = {field: part for (field, _), (_, part) in zip(bounds, read, strict=True)}
         for (field, _), (part, _) in zip(bounds, read, strict=True):
             setattr(index, field, part)
-        node.value = light
         made = [given.get(field) or at.constant(None) for field in ("lower", "upper", "step")]
-        return Value(node, self.over(at, name, [full, at.call(at.symbol(symbols.SLICE), made)]), True, claimed)
+        return light, full, at.call(at.symbol(symbols.SLICE), made)
 
     def _list(self, node: ast.List | ast.Tuple | ast.Set) -> Value | None:
         if any(isinstance(part, (ast.Starred, ast.Slice)) for part in node.elts):

@@ -270,4 +270,12 @@ def in_a_zip_of_generators(ctx):
     return tuple([a + b for a, b in zip(adds(ctx, [1, 2]), itertools.count())])
 
 
+def in_the_bounds_of_a_slice_that_is_stored(ctx):
+    values = [1, 2, 3, 4]
+    values[: source(ctx)] = [source(ctx) + 5]
+    values[1:] = adds(ctx, [1])
+    values[::2] = [plain(value) for value in values[::2]]
+    return tuple(values)
+
+
 PROGRAMS = [function for name, function in sorted(globals().items()) if name.startswith("in_") and callable(function)]
