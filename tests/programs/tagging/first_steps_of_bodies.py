@@ -278,4 +278,9 @@ def in_the_bounds_of_a_slice_that_is_stored(ctx):
     return tuple(values)
 
 
+def in_a_set_of_a_generator(ctx):
+    (found,) = set(thing.missing for thing in [Thing(ctx), Thing(ctx)])
+    return found
+
+
 PROGRAMS = [function for name, function in sorted(globals().items()) if name.startswith("in_") and callable(function)]

@@ -7,15 +7,17 @@ the items of an iterable; must not know where the items get their metadata from.
 from __future__ import annotations
 
 import gc
+import itertools
 import operator
 from collections import deque
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
@@ -25,6 +27,8 @@ from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rewritten_code import is_python_mapping
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_plain_unless_tagged: Final = DISPATCH.unless_tagged(plain)
 
 
 @rule(list, tuple, set, frozenset, deque, plain_if=are_iterated_by_c)
@@ -38,6 +42,10 @@ def from_items(call: LeafCall) -> Any:
     if type(plain(source)) is kind and kind in (tuple, frozenset):
         return call.callee(plain(source))
     if kind in (set, frozenset):
+        if not (FLAGS[METADATA_EXISTS] or call.is_watched or call.keywords or len(call.given) > 1):
+            taken, kept = itertools.tee(iterate_wrapped(call, source))
+            made = kind(map(_plain_unless_tagged, taken))
+            return call.store.bind_elements(made, list(kept)) if FLAGS[METADATA_EXISTS] else made
         stepper = ComparedStepper(call, source)
         made = kind(stepper, *map(plain, call.given[1:]), **call.plain_keywords)
         return call.store.bind_elements(made, stepper.items)
