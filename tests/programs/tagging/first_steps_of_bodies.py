@@ -73,6 +73,21 @@ def in_a_delegation(ctx):
     return tuple(delegating(ctx))
 
 
+class Tree:
+    def __init__(self, ctx, left=None):
+        self.ctx = ctx
+        self.left = left
+
+    def __iter__(self):
+        if self.left:
+            yield from self.left
+        yield source(self.ctx) + 1
+
+
+def in_a_delegation_to_an_object(ctx):
+    return tuple(Tree(ctx, Tree(ctx, [1, 2])))
+
+
 def catching(ctx):
     try:
         yield 1

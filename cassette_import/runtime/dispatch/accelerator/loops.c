@@ -289,6 +289,23 @@ plain_iterator(Loop *self, PyObject *iterable)
     return found > 0 ? Py_NewRef(iterable) : NULL;
 }
 
+/* Whether the `__iter__` of a type is a generator function of Python; -1 with an exception. */
+static int
+makes_generators(PyTypeObject *type)
+{
+    if (type->tp_iter == NULL || !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        return 0;
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)type, "__iter__");
+    if (method == NULL) {
+        return -1;
+    }
+    int result = PyFunction_Check(method) &&
+                 (((PyCodeObject *)PyFunction_GET_CODE(method))->co_flags & CO_GENERATOR) != 0;
+    Py_DECREF(method);
+    return result;
+}
+
 /* loop(iterable, spec=None) */
 static PyObject *
 begin_loop(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
@@ -297,6 +314,17 @@ begin_loop(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObj
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
     if (self->mode == DELEGATE && count == 1 && (PyGen_CheckExact(arguments[0]) || PyCoro_CheckExact(arguments[0]))) {
         return Py_NewRef(arguments[0]);
+    }
+    if (self->mode == DELEGATE && count == 1 && Py_TYPE(Py_TYPE(arguments[0])) == &PyType_Type) {
+        PyObject *variant;
+        int is_quick = makes_generators(Py_TYPE(arguments[0]));
+        int is_plain = is_quick > 0 ? steps_are_plain(self, &variant) : is_quick;
+        if (is_plain < 0) {
+            return NULL;
+        }
+        if (is_plain || (is_quick && variant == NULL)) {
+            return PyObject_GetIter(arguments[0]);
+        }
     }
     if ((count == 1 || count == 2) && names == NULL && self->mode != DELEGATE) {
         PyObject *variant;
