@@ -125,9 +125,19 @@ def suspends(node: ast.AST) -> bool:
         node = work.pop()
         if _suspends_itself(node):
             return True
-        if node.__class__ not in OTHER_CODE:
-            work += parts(node)
+        work += _evaluated_here(node)
     return False
+
+
+def _evaluated_here(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that the code evaluates in which it is."""
+    if isinstance(node, ast.GeneratorExp):
+        return [node.generators[0].iter]
+    if node.__class__ not in OTHER_CODE:
+        return parts(node)
+    fields = ("decorator_list", "args", "returns", "bases", "keywords")
+    found = [value for field in fields if (value := getattr(node, field, None)) is not None]
+    return [part for value in found for part in (value if isinstance(value, list) else [value])]
 
 
 def _suspends_itself(node: ast.AST) -> bool:

@@ -109,6 +109,21 @@ def receiving():
     yield got
 
 
+def receiving_inside():
+    found = tuple(value + 1 for value in (yield 0))
+    yield found[0]
+    made = (lambda value=(yield 1): value)()
+    yield made + 0
+
+
+def in_a_generator_that_is_sent_a_value_inside_of_an_expression(ctx):
+    running = receiving_inside()
+    next(running)
+    first = running.send([source(ctx)])
+    next(running)
+    return first, running.send(source(ctx))
+
+
 def in_a_generator_that_is_sent_a_value(ctx):
     running = receiving()
     next(running)
