@@ -23,6 +23,7 @@ __all__ = ["Residual", "inline", "residual"]
 _MODES: Final = ("trace", "call", "raise")
 _MOST_PATHS: Final = 50
 _MOST_REFUSED: Final = 10
+_MOST_OPERATIONS: Final = 300_000  # to be recorded, so that loops stay loops: some ten seconds
 
 
 class Residual:
@@ -112,7 +113,9 @@ class Residual:
         if not _has_numbers(first):
             return
         try:
-            self._flow = GrowingFlow(self._f, self._args, first, NUMBER_FUNCTIONS, self._program_of)
+            self._flow = GrowingFlow(
+                self._f, self._args, first, NUMBER_FUNCTIONS, self._program_of, most_operations=_MOST_OPERATIONS
+            )
         except NotRepresentable:
             return
         if self._flow.made:

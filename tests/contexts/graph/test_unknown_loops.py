@@ -2,6 +2,7 @@
 
 import ast
 import math
+import sys
 
 import pytest
 
@@ -357,3 +358,18 @@ def test_loops_with_known_and_with_unknown_bounds_are_both_loops():
     program = inline(both, 3, 2.0)
     assert [program(n, 0.5) for n in (3, 0, 50)] == [both(n, 0.5) for n in (3, 0, 50)]
     assert kinds(program) == [ast.For, ast.For]
+
+
+@pytest.mark.parametrize(("most", "kept"), [(0, []), (10_000, [ast.While])])
+def test_loops_are_paths_if_too_much_would_have_to_be_recorded(monkeypatch, most, kept):
+    monkeypatch.setattr(sys.modules[residual.__module__], "_MOST_OPERATIONS", most)
+    program = residual(collatz, unknown("n", 8))
+    assert [program(n) for n in (8, 6, 27)] == [collatz(n) for n in (8, 6, 27)]
+    assert kinds(program) == kept
+
+
+@pytest.mark.parametrize("most", range(100, 240, 10))
+def test_results_are_the_same_wherever_recording_ends(monkeypatch, most):
+    monkeypatch.setattr(sys.modules[residual.__module__], "_MOST_OPERATIONS", most)
+    program = residual(collatz, unknown("n", 8))
+    assert [program(n) for n in (8, 6, 27, 8)] == [collatz(n) for n in (8, 6, 27, 8)]

@@ -5,11 +5,12 @@ Knows flows; must not know how code is made of a flow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from cassette_import.contexts.graph.errors import NotRepresentable
-from cassette_import.contexts.graph.flow.recording import Flow
+from cassette_import.contexts.graph.flow.recording import Effort, Flow
 from cassette_import.contexts.graph.tracing import Trace
 
 __all__ = ["GrowingFlow"]
@@ -32,6 +33,8 @@ class GrowingFlow(Generic[Made]):
         What makes code of a flow.
     arrays:
         Whether arrays of NumPy may be unknown.
+    most_operations:
+        How many operations may be recorded, in all runs of all points.
 
     Attributes
     ----------
@@ -52,8 +55,10 @@ class GrowingFlow(Generic[Made]):
         functions: frozenset[Any],
         make: Callable[[Flow], Made],
         arrays: bool = False,
+        most_operations: float = math.inf,
     ) -> None:
-        self._new: Callable[[bool], Flow] = lambda keeps_loops: Flow(f, args, functions, keeps_loops, arrays)
+        effort = Effort(most_operations)
+        self._new: Callable[[bool], Flow] = lambda keeps_loops: Flow(f, args, functions, keeps_loops, arrays, effort)
         self._make = make
         try:
             self.flow, self.made = self._recorded([first], keeps_loops=True)

@@ -5,8 +5,10 @@ Knows runs; must not know how code is made of a flow.
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,10 +26,31 @@ from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.interpreter.callables import python_function
 
-__all__ = ["Flow"]
+__all__ = ["Effort", "Flow"]
 
 _MOST_RUNS: Final = 200
 _OWN: Final = str(Path(__file__).parents[3])
+
+
+@dataclass
+class Effort:
+    """How many operations are recorded for one program, in all runs of all its flows.
+
+    Attributes
+    ----------
+    most:
+        The operations after which nothing more is recorded.
+    spent:
+        The operations that were recorded.
+    """
+
+    most: float
+    spent: int = 0
+
+    def check(self) -> None:
+        """Raise NotRepresentable if nothing more is recorded."""
+        if self.spent > self.most:
+            raise NotRepresentable(f"more than {self.most} operations would have to be recorded")
 
 
 class Flow:
@@ -43,6 +66,8 @@ class Flow:
         Whether long loops with a known number of iterations may be code.
     arrays:
         Whether arrays of NumPy may be unknown.
+    effort:
+        How much may be recorded; without one, as much as is needed.
 
     Attributes
     ----------
@@ -59,7 +84,9 @@ class Flow:
         functions: frozenset[Any],
         keeps_loops: bool = True,
         arrays: bool = False,
+        effort: Effort | None = None,
     ) -> None:
+        self._effort = effort or Effort(math.inf)
         self._functions = functions
         self._keeps_loops = keeps_loops
         self._arrays = arrays
@@ -170,6 +197,7 @@ class Flow:
     def _recorded(self, trace: Trace) -> tuple[Block, Template, Recorder]:
         """One run."""
         assert self._shared is not None
+        self._effort.check()
         known = [self._f, *(one for one in self._args if not is_unknown(one))]
         run = Recorder(self._shared, Outside(self._f, known))
         function: Any = python_function(self._f)
@@ -187,6 +215,7 @@ class Flow:
             raise NotRepresentable(f"the function raises {error!r} where it is recorded, {_place(error)}") from error
         finally:
             run.outside.undo()
+            self._effort.spent += run.count
         if run.failure is not None:
             raise run.failure
         results = {node.number: node.value for node in trace.inputs}
