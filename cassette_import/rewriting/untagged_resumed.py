@@ -211,8 +211,9 @@ def _waiting_in(statement: ast.stmt, form: Any) -> tuple[Any, list[ast.Call]]:
         return (None if value.value is None or suspends(value.value) else value), calls
     if isinstance(value, (ast.Await, ast.YieldFrom)):
         given = value.value
-        is_known = isinstance(given, ast.Call) and _is_helper(given, symbols.WAITING)
-        return (value if is_known and not suspends(given) else None), calls
+        if not (isinstance(given, ast.Call) and _is_helper(given, symbols.WAITING)) or suspends(given):
+            return None, calls
+        return (None if isinstance(given.args[0], ast.Constant) else value), calls  # no variable keeps a constant
     return None, []
 
 

@@ -16,9 +16,11 @@ from cassette_import.runtime.syntax import operations
 
 if TYPE_CHECKING:
     from cassette_import.runtime import followed_code
+    from cassette_import.runtime.dispatch import active_families
     from cassette_import.runtime.syntax import blocks, delegation, iteration, operand_stack
 else:
     (followed_code,) = late("cassette_import.runtime", "followed_code")
+    (active_families,) = late("cassette_import.runtime.dispatch", "active_families")
     blocks, delegation, iteration, operand_stack = late(
         "cassette_import.runtime.syntax", "blocks", "delegation", "iteration", "operand_stack"
     )
@@ -37,6 +39,7 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
             symbols.LOOP, symbols.LOOP_HERE, symbols.ITEM_HERE, symbols.SPLAT, symbols.SPLAT_IN_CALL, symbols.UNPACK,
         ),
     ),
+    (active_families, (symbols.ACTIVE_FAMILIES,)),
     (delegation, (symbols.LOOP_ASYNC, symbols.DELEGATE)),
     (
         operand_stack,
@@ -58,7 +61,7 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
 
 def provide() -> None:
     """Provide the functions that rewritten syntax calls: operators, loops, blocks, the operand stack, bodies that are
-    followed."""
+    followed; and what entries ask."""
     NAMES.update(operations.BINDINGS)
     for module, names in LATE_SYMBOLS:
         LATE.update(dict.fromkeys(names, partial(_bind, module)))

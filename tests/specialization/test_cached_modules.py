@@ -414,9 +414,41 @@ def test_texts_of_a_module_that_is_reloaded_do_not_share_their_code(texts, one_p
         assert lines == [f"{number} {number}" for number in ["1", *texts.split()]]
 
 
-def test_the_main_module_is_cached_too(tmp_path):
+@pytest.mark.parametrize("context", ["noop:events=all", "provenance", "taint", "profile", "trace", "nonan"])
+def test_the_main_module_is_cached_too(context, tmp_path):
     (tmp_path / "app.py").write_text("def f(x):\n    return abs(x)\n\nprint(f(-1), max(1, 2))\n")
-    words = "-m", "cassette_import", "run", "-c", "noop:events=all", "app.py"
+    words = "-m", "cassette_import", "run", "-c", context, "app.py"
     for _ in range(3):
-        assert run(*words, folder=tmp_path, PYTHONDONTWRITEBYTECODE="") == (0, "1 2\n", "")
+        done = run(*words, folder=tmp_path, PYTHONDONTWRITEBYTECODE="")
+        assert done[:2] == (0, "1 2\n")
+        assert "Warning" not in done.stderr
     assert [name for name in os.listdir(Path(tmp_path, "__pycache__")) if name.startswith("app.")]
+
+
+KNOWN = """
+    from cassette_import import Context
+    from cassette_import.rewriting import symbols
+    from cassette_import.runtime.names import NAMES
+
+    class Tagging(Context, tagging=True):
+        pass
+
+    with Tagging():
+        pass
+    names = [value for value in vars(symbols).values() if isinstance(value, str) and value.startswith("@")]
+    print(*sorted(name for name in names if name not in NAMES))
+"""
+
+
+def test_a_process_that_compiles_nothing_knows_the_symbols_of_stored_code(tmp_path):
+    done = run("-c", textwrap.dedent(KNOWN), folder=tmp_path)
+    # Beginnings of symbols, markers in trees, and what bodies call that no cache keeps: those whose pass has failed.
+    assert done.stdout.split() == [
+        "@",
+        "@contextslot",
+        "@pass_failed",
+        "@py_assert",
+        "@skeleton",
+        "@watched.",
+        "@whole.",
+    ]

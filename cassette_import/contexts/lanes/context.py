@@ -40,7 +40,7 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
 
     # ---- branches
 
-    def choice(self, test: Any, *saved: Any) -> Any:
+    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
         """A branch."""
         return choice_of(test if type(test) is Lane else self.truth_of(test), saved)
 
@@ -55,7 +55,7 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
             return False
         return bool(choice.one())
 
-    def loop(self, *iterable: Any) -> Loop:
+    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
         """A loop."""
         return Loop(self.lanes, self)
 

@@ -37,7 +37,7 @@ class SparsityContext(Context, Calls, events=Events.NONE):
 
     # ---- branches
 
-    def choice(self, test: Any, *saved: Any) -> Any:
+    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
         """A branch."""
         return choice_of(self.run, test, saved)
 
@@ -50,7 +50,7 @@ class SparsityContext(Context, Calls, events=Events.NONE):
             raise self.run.refuse_branch("an exception is raised for some inputs, and the program catches it")
         return bool(self.run.active.live and truth.value)
 
-    def loop(self, *iterable: Any) -> Loop:
+    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
         """A loop."""
         return Loop(self.run)
 

@@ -65,8 +65,9 @@ def if_conversion(context_type: type, reflection: Reflection) -> Any:
 def loop_conversion(context_type: type, reflection: Reflection) -> Any:
     """The pass `if_conversion`, for contexts that see a turn of a loop as one piece of code.
 
-    `loop` gets the iterable of a `for` loop. Loops have `enters(*variables)`, which returns the variables for the first
-    turn, and `again(*variables)` is called at the end of each turn.
+    `loop` gets the iterable of a `for` loop. `choice` and `loop` get the names of the variables, as `names`. Loops have
+    `enters(*variables)`, which returns the variables for the first turn, and `again(*variables)` is called at the end
+    of each turn.
     """
     return _pass(reflection, True)
 

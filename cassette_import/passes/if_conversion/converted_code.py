@@ -92,7 +92,7 @@ class ConvertedCode:
 
     # ---- branches, loops, calls
 
-    def choice(self, test: Any, *saved: Any) -> Any:
+    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
         """A branch."""
         return UNIFORM[bool(test)]
 
@@ -100,7 +100,7 @@ class ConvertedCode:
         """Whether to run a block that raises."""
         return bool(test)
 
-    def loop(self, *iterable: Any) -> Any:
+    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Any:
         """A loop."""
         return UniformLoop()
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
-from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE
 
 
@@ -30,4 +29,4 @@ ARE_QUICK: Final = not DISPATCH.reason
 
 ACTIVE_FAMILIES: Final[Any] = DISPATCH.ActiveFamilies() if ARE_QUICK else ActiveFamiliesInPython()
 
-NAMES[symbols.ACTIVE_FAMILIES] = ACTIVE_FAMILIES
+BINDINGS: Final[dict[str, Any]] = {symbols.ACTIVE_FAMILIES: ACTIVE_FAMILIES}
