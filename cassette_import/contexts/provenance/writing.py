@@ -220,7 +220,7 @@ _WRITING: Final = {
         csv.DictWriter.writerow,
         csv.DictWriter.writerows,
         csv.DictWriter.writeheader,
-        pathlib.Path.write_text,
+        *(vars(kind)["write_text"] for kind in pathlib.Path.__mro__ if "write_text" in vars(kind)),  # 3.13: two classes
         pprint.pprint,
         pprint.pp,
     ),
