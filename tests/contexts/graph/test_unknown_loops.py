@@ -373,3 +373,17 @@ def test_results_are_the_same_wherever_recording_ends(monkeypatch, most):
     monkeypatch.setattr(sys.modules[residual.__module__], "_MOST_OPERATIONS", most)
     program = residual(collatz, unknown("n", 8))
     assert [program(n) for n in (8, 6, 27, 8)] == [collatz(n) for n in (8, 6, 27, 8)]
+
+
+def test_a_program_with_loops_compiles_with_numba():
+    numba = pytest.importorskip("numba", reason="numba is in the extra `backends`")
+    points = [0.5, 2.0, 3.0, 1e6]
+    program = inline(newton, 2.0)
+    expected = [program(x) for x in points]  # the ways of all points are in the program then
+    module = ast.parse(program.source)
+    function = module.body[-1]
+    function.body = [line for line in function.body if "type(" not in ast.unparse(line)]  # numba knows the types
+    namespace = {}
+    exec(ast.unparse(module), namespace)
+    compiled = numba.njit(namespace[function.name])
+    assert [compiled(x) for x in points] == expected == [newton(x) for x in points]
