@@ -160,6 +160,6 @@ def cached_module(
 def name_of(plain: CodeType) -> str:
     """What identifies a function among those of its file.
 
-    Of lambdas whose code does not show where they are, those of one line are told apart by their parameters.
+    Lambdas of one line whose code does not show where they are differ by their parameters.
     """
     return repr((plain.co_qualname, key_of(plain), parameter_names(plain)))

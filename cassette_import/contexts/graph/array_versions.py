@@ -248,7 +248,7 @@ class ArrayVersions:
             if getattr(node.function, "__name__", "") not in _SAME:
                 steps.insert(0, node)
                 self._fix(node)
-            node = node.operands[0]  # type: ignore[assignment]
+            node = node.operands[0]  # type: ignore[assignment]  # the array of a view is a node
         return node, steps
 
     def _is_made_here(self, node: Node, owner: Any) -> bool:

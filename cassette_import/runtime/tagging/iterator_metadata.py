@@ -273,7 +273,7 @@ def iterate_wrapped(call: LeafCall, source: Any) -> Iterator[Any]:
     return itertools.starmap(next_item, itertools.repeat((call.store, iterator)))
 
 
-# ---- iterators that leave the wrapper of an item for whoever asks for it: while nothing is tagged, C takes the items
+# ---- iterators that keep the wrapper of an item until it is asked for: while nothing is tagged, C takes the items
 
 LEAVING_WRAPPERS: Final[dict[int, Callable[[Any], bool]]] = {id(GeneratorType): runs_overdubbed}
 """By the identity of an iterator's type, whether an iterator does so. `c_callers` adds some."""

@@ -133,7 +133,7 @@ class ArrayChanges:
     def _learns(self, node: Node) -> None:
         """Note that an array is changed, and begin again; refuse to change an array that the call has not made."""
         while _is_view(node):
-            node = node.operands[0]  # type: ignore[assignment]
+            node = node.operands[0]  # type: ignore[assignment]  # the array of a view is a node
         is_new = node.function is not None and makes_new(node.function, len(node.operands), node.keywords)
         if not is_new or not can_change(node.value) or node.number in self._run.shared.changed_arrays:
             raise self._run.refuse(_REFUSED)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -99,8 +100,7 @@ class Flow:
 
     def copy(self) -> Flow:
         """A flow to which a point can be added while this one stays as it is."""
-        made = Flow(self._f, self._args, self._functions)
-        made.__dict__.update(self.__dict__)
+        made = copy(self)
         made._shared = None if self._shared is None else self._shared.copy()
         return made
 
