@@ -22,9 +22,14 @@ __all__ = [
     "Outer",
     "Profile",
     "ProfileInPython",
+    "Tagging",
     "Three",
     "traced",
 ]
+
+
+class Tagging(Context, tagging=True):
+    """Values could be tagged, and nothing else happens."""
 
 
 class Nothing(Context):

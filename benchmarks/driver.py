@@ -16,18 +16,17 @@ from benchmarks.results import Results
 from benchmarks.ways import WAYS, driver_variant
 
 DRIVER_WAYS: Final = (
-    *(
-        "inactive",
-        "nothing",
-        "three",
-        "count",
-        "count-operators",
-        "look",
-        "profile",
-        "profile-in-python",
-        "setprofile",
-        "cprofile",
-    ),
+    "inactive",
+    "nothing",
+    "three",
+    "count",
+    "count-operators",
+    "look",
+    "tagging",
+    "profile",
+    "profile-in-python",
+    "setprofile",
+    "cprofile",
 )
 NEEDED: Final = ("cassette_import", "benchmarks", "astor", "importlib_metadata", "zipp")
 """What a process of the driver's needs besides what the driver gives it."""

@@ -48,6 +48,7 @@ WAYS: Final = {
             "look", "Look", "`prehook` and `posthook` at every call that store the callee, its arguments and its result"
         ),
         _context("look-twice", f"Outer+{_CONTEXTS}:Look", "two such contexts, one in the other"),
+        _context("tagging", "Tagging", "a context with tagging, and neither hooks nor tagged values"),
         _context("trace", "traced", "the context `trace`: all calls with arguments and results, to a file"),
         _context("profile", "Profile", "the context `profile`, with the accelerator if it is built"),
         _context("profile-in-python", "ProfileInPython", "the context `profile` with its hooks in Python"),
