@@ -139,3 +139,50 @@ def test_a_method_that_is_replaced_sees_each_branch():
     counting = Counting()
     assert overdub(counting, branches, 3) == 5
     assert counting.tests == [True, True]
+
+
+class __Private__Names:
+    __stored = "the class has one, too"
+
+    def __init__(self, x):
+        self.__stored = x
+        self.__deleted = x
+
+    def stores(self, x):
+        if x:
+            self.__stored += x
+        self.left, self.__pair = x, -x
+        del self.__deleted
+        return self.__stored, self.__pair, dict(vars(self))
+
+    def nested(self):
+        def inner():
+            self.__stored = "inner"
+            return vars(self)
+
+        return inner()
+
+    def declared_global(self):
+        global stores_from_outside
+
+        def stores_from_outside():
+            self.__stored = "outside"
+            return vars(self)
+
+        return stores_from_outside()
+
+
+class PrivateInBase(__Private__Names):
+    def __init__(self, x):
+        self.__stored = x
+        super().__init__(x)
+
+
+def private_names(method, *arguments):
+    return getattr(PrivateInBase(3), method)(*arguments)
+
+
+@pytest.mark.parametrize("kind", [Converted, ConvertedLoops])
+@pytest.mark.parametrize(("method", "arguments"), [("stores", (2,)), ("nested", ()), ("declared_global", ())])
+def test_private_attributes_have_the_name_of_their_class(kind, method, arguments):
+    assert overdub(kind(), private_names, method, *arguments) == private_names(method, *arguments)

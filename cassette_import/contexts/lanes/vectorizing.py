@@ -318,6 +318,7 @@ class _Call:
             outcome.append(overdub(context, self.f, *given[: self.positional], **keywords))
         except Exception as raised:
             error = raised
+        has_raised = error is not None
         del given, keywords
         self._check_converted()
         if lanes.failure is not None or (isinstance(error, CassetteError) and not hasattr(error, "of_lane")):
@@ -334,8 +335,10 @@ class _Call:
                 raise EffectError(f"code of {name_of(self.f)} has run for no lanes") from error
             where_raised = place_of(error)
             _without_frames(error)
+            outcome.append(error)
+            error = None  # else what it refers to would seem to outlive the call
         context.forget()
-        where = context.log.outliving(outcome if error is None else [error])
+        where = context.log.outliving(outcome)
         if where is not None:
             context.log.undo()
             effect = EffectError(
@@ -351,9 +354,9 @@ class _Call:
                 return self._in_order(lanes, ids, effect)
             raise effect
         here = ids if lanes.whole.is_everything else ids[lanes.whole.ids]
-        if error is not None:
+        if has_raised:
             for position, number in enumerate(here.tolist()):
-                self.failures[number] = self._checked(exception_of, error, lanes.whole, position)
+                self.failures[number] = self._checked(exception_of, outcome[0], lanes.whole, position)
                 self.places[number] = where_raised
         else:
             self.pieces.append((here, outcome[0], lanes.whole))

@@ -6,7 +6,6 @@ Knows functions and their trees; must not know how statements are converted.
 from __future__ import annotations
 
 import ast
-from types import CodeType
 from typing import Any
 
 from cassette_import.passes.if_conversion.code import CONTEXT, Names, call, load, method, store
@@ -22,6 +21,7 @@ from cassette_import.passes.if_conversion.variables import (
     own_nodes,
 )
 from cassette_import.specialization.passes import contextslot
+from cassette_import.specialization.passes.private_names import PrivateNames
 from cassette_import.specialization.passes.reflection import Reflection
 
 __all__ = ["if_conversion", "loop_conversion"]
@@ -85,14 +85,14 @@ def _pass(reflection: Reflection, heads: bool) -> Any:
     body = tree.body[len(docstring) :]
     if not body:
         return tree
-    made = _converted(tree, body, names, _mangled(reflection.function.__code__), heads)
+    made = _converted(tree, body, names, PrivateNames(reflection.function), heads)
     begin = ast.Assign([store(CONTEXT)], contextslot())
     tree.body = [*docstring, begin, *made]
     return tree
 
 
 def _converted(
-    tree: ast.FunctionDef, body: list[ast.stmt], names: Names, mangled: dict[str, str], heads: bool
+    tree: ast.FunctionDef, body: list[ast.stmt], names: Names, private: PrivateNames, heads: bool
 ) -> list[ast.stmt]:
     declared = declared_names(body, ast.Global), declared_names(body, ast.Nonlocal)
     parameters = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
@@ -106,7 +106,7 @@ def _converted(
             structured, merged = False, set()
     liveness = Liveness(body) if structured else None
     expressions = Expressions(names, heads=heads)
-    statements = Statements(names, expressions, liveness, frozenset(merged), declared, mangled, heads)
+    statements = Statements(names, expressions, liveness, frozenset(merged), declared, private, heads)
     statements.bound = set(parameters)
     statements.is_special = tree.name in SPECIAL_METHODS
     if structured and _needs_frame(body):
@@ -149,13 +149,3 @@ def _needs_frame(body: list[ast.stmt]) -> bool:
     """Whether there is a `return` before the end."""
     returns = [node for node in own_nodes(body) if isinstance(node, ast.Return)]
     return bool(returns) and not (len(returns) == 1 and returns[0] is body[-1])
-
-
-def _mangled(code: CodeType) -> dict[str, str]:
-    """The private names of attributes that the function uses, by the name in its source."""
-    found: dict[str, str] = {}
-    for name in code.co_names:
-        _, middle, rest = name.partition("__")
-        if name[:1] == "_" and middle and rest and not name.startswith("__"):
-            found[f"__{rest}"] = name
-    return found

@@ -14,6 +14,7 @@ from cassette_import.passes.if_conversion.expressions import Expressions
 from cassette_import.passes.if_conversion.patterns import converted_pattern
 from cassette_import.passes.if_conversion.stores import Stores
 from cassette_import.passes.if_conversion.variables import Liveness, bound_names, own_nodes
+from cassette_import.specialization.passes.private_names import PrivateNames
 
 __all__ = ["Statements"]
 
@@ -39,8 +40,8 @@ class Statements(Stores):
         Which variables are read later; None if branches, loops and returns stay as they are.
     local, declared:
         The names of the function's variables, and those declared `global` and `nonlocal`.
-    mangled:
-        Private names of attributes by the name in the source.
+    private:
+        The names of private attributes.
     heads:
         Whether the variables of a loop are replaced where it begins, and after each turn.
     """
@@ -52,10 +53,10 @@ class Statements(Stores):
         liveness: Liveness | None,
         merged: frozenset[str],
         declared: tuple[set[str], set[str]],
-        mangled: dict[str, str],
+        private: PrivateNames,
         heads: bool = False,
     ) -> None:
-        super().__init__(names, expressions, merged, declared, mangled)
+        super().__init__(names, expressions, merged, declared, private)
         self.liveness = liveness
         self.heads = heads
         self.unbound_at_start: set[str] = set()

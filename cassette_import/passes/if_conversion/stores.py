@@ -13,6 +13,7 @@ from cassette_import.passes.if_conversion.code import Names, load, store
 from cassette_import.passes.if_conversion.expressions import Expressions
 from cassette_import.passes.if_conversion.variables import bound_names
 from cassette_import.specialization.passes import nooverdub
+from cassette_import.specialization.passes.private_names import PrivateNames
 
 __all__ = ["Stores"]
 
@@ -47,13 +48,13 @@ class Stores:
         expressions: Expressions,
         merged: frozenset[str],
         declared: tuple[set[str], set[str]],
-        mangled: dict[str, str],
+        private: PrivateNames,
     ) -> None:
         self.names = names
         self.expressions = expressions
         self.merged = merged
         self.global_names, self.nonlocal_names = declared
-        self.mangled = mangled
+        self.private = private
         self.bound: set[str] = set()
 
     def _expression(self, node: Any) -> Any:
@@ -127,8 +128,8 @@ class Stores:
         return [*made, ast.Expr(self.expressions.context("store_item", holder, key, load(name)))]
 
     def _store_attribute(self, holder: ast.expr, name: str, value: ast.expr) -> ast.stmt:
-        mangled = self.mangled.get(name, name)
-        return ast.Expr(self.expressions.context("store_attribute", holder, ast.Constant(mangled), value))
+        constant = ast.Constant(self.private.name_of(name))
+        return ast.Expr(self.expressions.context("store_attribute", holder, constant, value))
 
     def _target(self, target: Any) -> tuple[Any, list[ast.stmt]]:
         """A target with a temporary variable for each attribute and item, and the stores that come after."""
@@ -154,7 +155,7 @@ class Stores:
             if isinstance(target, (ast.Tuple, ast.List)):  # `del (a, b)` is `del a, b`
                 made += self._delete(ast.Delete(target.elts))
             elif isinstance(target, ast.Attribute):
-                name = ast.Constant(self.mangled.get(target.attr, target.attr))
+                name = ast.Constant(self.private.name_of(target.attr))
                 call = self.expressions.context("delete_attribute", self._expression(target.value), name)
                 made.append(ast.Expr(call))
             elif isinstance(target, ast.Subscript):

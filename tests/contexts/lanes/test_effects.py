@@ -458,3 +458,55 @@ def test_a_decorated_function_is_converted_although_a_compiler_has_a_decorator_o
 def test_a_function_that_is_left_alone_is_an_error():
     with pytest.raises(NotOverdubbable, match="left_alone cannot be vectorized: it is left alone"):
         vectorize(left_alone)(LANES)
+
+
+class Distance:
+    __kilometers = "the class has one, too"
+
+    def __init__(self, *parts):
+        self.__kilometers = sum(parts)
+
+    @property
+    def kilometers(self):
+        return self.__kilometers
+
+
+class GreatCircle(Distance):
+    def __init__(self, *angles, **options):
+        self.radius = options.pop("radius", 6371.0)
+        super().__init__(*[self.radius * angle for angle in angles])
+
+
+def great_circle(angle):
+    return GreatCircle(angle, 0.5).kilometers
+
+
+def test_an_object_made_in_the_call_has_its_private_attributes():
+    lanes = np.array([0.0, 0.25, 1.0])
+    assert vectorize(great_circle)(lanes).tolist() == list(map(great_circle, lanes.tolist()))
+
+
+class OutOfRange(Exception):
+    def __init__(self, holder):
+        super().__init__("out of range")
+        self.holder = holder
+
+
+def raises_with_its_object(x):
+    made = Satellite()
+    made.error = x
+    if x > 1:
+        raise OutOfRange(made)
+    return made.missing if x < 0 else x
+
+
+def test_an_exception_may_refer_to_an_object_that_the_call_has_made_and_changed():
+    result, failures = vectorize(raises_with_its_object, errors="return")(np.array([0.5, 2.0, -1.0, 3.0]))
+    assert result[0] == 0.5
+    assert {number: type(error) for number, error in failures.items()} == {
+        1: OutOfRange,
+        2: AttributeError,
+        3: OutOfRange,
+    }
+    assert [failures[number].holder.error for number in (1, 3)] == [2.0, 3.0]
+    assert {type(failures[number].holder.error) for number in (1, 3)} == {float}
