@@ -4,7 +4,6 @@ Each program runs plain first, and then again from a fresh copy of its module in
 `main()` returns or raises, tracebacks down to the columns included, has to be the same.
 """
 
-import gc
 import importlib
 import sys
 import time
@@ -27,10 +26,6 @@ from programs.transparency import (
 )
 
 from cassette_import import Context, Events, install, overdub
-from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.tagging.live_metadata import refresh_names
-from cassette_import.runtime.tagging.running_leaves import SUBJECTS
 
 TABLES = (calls, classes, errors, frames, generators, introspection, lifetimes, statements)
 PROGRAMS = {name: source for table in TABLES for name, source in table.PROGRAMS.items()}
@@ -211,18 +206,9 @@ def compare(make_package):
             return importlib.import_module(name)
 
         expected = observe(plain, load)
-        forget_metadata()
         assert observe(way, load) == expected
 
     return compare
-
-
-def forget_metadata():
-    """Drop values with metadata that earlier tests of this process have left in cycles, and in patterns that raised."""
-    if FLAGS[METADATA_EXISTS]:
-        SUBJECTS.clear()
-        gc.collect()
-        refresh_names()
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -137,6 +137,8 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
             for name, found in ways.items()
             if names.is_variable(name) or name in names.of_class
         }
+        if case.guard is not None:
+            case.guard = _without_subject(case.guard)
         if case.guard is not None and read:
             lets: list[ast.expr] = [at.let(name, value) for name, value in read.items()]
             case.guard = at.pick([*lets, case.guard], len(lets))
@@ -153,6 +155,13 @@ def _captured(at: At, name: str, ways: list[Any], names: Names) -> ast.expr:
     """The value that a pattern has bound to a name, as it is bound again: wrapped, or noted for the class."""
     value = at.call(at.symbol(symbols.CAPTURED), [at.load(name), at.constant(tuple(ways))])
     return at.call(at.symbol(symbols.CLASS_VALUE), [value, at.constant(name)]) if name in names.of_class else value
+
+
+def _without_subject(guard: ast.expr) -> ast.expr:
+    """A guard that runs while the frame has no subject: it may raise an exception, or suspend the frame."""
+    at = At(guard)
+    value = at.either(guard, at.constant(True), at.constant(False))
+    return at.call(at.symbol(symbols.SUBJECT_RESUMED), [at.call(at.symbol(symbols.SUBJECT_PAUSED), []), value])
 
 
 def _subject_is_done(at: At) -> ast.stmt:

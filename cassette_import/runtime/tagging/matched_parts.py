@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from numbers import Number
-from types import MemberDescriptorType
+from types import FrameType, MemberDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -27,8 +27,8 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-_MOST: Final = 10_000
-"""How many subjects are kept at most."""
+_NONE: Final = object()
+"""Stands for the subject of a frame that has none."""
 
 _MATCHES_ITSELF: Final = 1 << 22
 """The flag of the builtin types of which `int(x)` captures the subject itself."""
@@ -40,8 +40,8 @@ def subject(value: Any, tests: tuple[Any, ...]) -> Any:
     if FLAGS[METADATA_EXISTS]:
         if tests:
             _note_tests(value, tests)
-        if len(SUBJECTS) > _MOST:
-            SUBJECTS.clear()  # a frame that left its patterns by an exception leaves its entry
+        if len(SUBJECTS) > _LIMIT[0]:
+            _forget_ended_frames()
         SUBJECTS[id(sys._getframe(1))] = value
     return plain(value)
 
@@ -106,6 +106,42 @@ def subject_done() -> None:
     """A case is chosen."""
     if SUBJECTS:
         SUBJECTS.pop(id(sys._getframe(1)), None)
+
+
+@hidden
+def subject_paused() -> Any:
+    """A guard is about to run: it may raise an exception, or suspend the frame."""
+    return SUBJECTS.pop(id(sys._getframe(1)), _NONE) if SUBJECTS else _NONE
+
+
+@hidden
+def subject_resumed(value: Any, chosen: bool) -> bool:
+    """A guard has run. If it is false, further patterns have the subject."""
+    if not chosen and value is not _NONE:
+        SUBJECTS[id(sys._getframe(1))] = value
+    return chosen
+
+
+_LIMIT: Final = [0]
+"""With more subjects than this, a further one makes `_forget_ended_frames` run."""
+
+
+@hidden
+def _forget_ended_frames() -> None:
+    """Release the subjects of frames that have left their patterns by an exception.
+
+    Patterns cannot suspend a frame, so all other frames that have subjects are running. The limit doubles, so that
+    patterns that nest deeply do not search the frames each time.
+    """
+    ended = set(SUBJECTS)
+    for frame in sys._current_frames().values():
+        above: FrameType | None = frame
+        while above is not None:
+            ended.discard(id(above))
+            above = above.f_back
+    for key in ended:
+        SUBJECTS.pop(key, None)
+    _LIMIT[0] = 2 * len(SUBJECTS)
 
 
 @hidden
@@ -206,3 +242,4 @@ _STEPS: Final[dict[str, Callable[..., Any]]] = {
 
 
 NAMES.update({symbols.SUBJECT: subject, symbols.SUBJECT_DONE: subject_done, symbols.CAPTURED: captured})
+NAMES.update({symbols.SUBJECT_PAUSED: subject_paused, symbols.SUBJECT_RESUMED: subject_resumed})

@@ -15,8 +15,8 @@ LEAVES: Final[dict[int, Any]] = {}
 runs that another one has called."""
 
 SUBJECTS: Final[dict[int, Any]] = {}
-"""The subjects of `match` statements, by the identity of the frame, until a case is chosen. Patterns run properties and
-other special methods of the program."""
+"""The subjects of `match` statements, by the identity of the frame, while patterns are tested: not while guards run.
+Patterns run properties and other special methods of the program."""
 
 
 @hidden
