@@ -19,7 +19,7 @@ from cassette_import.contexts.graph.array_changes import (
     owner_of,
     refused_call,
 )
-from cassette_import.contexts.graph.changes import IN_PLACE_SIGNS, Change, change, view_as_text
+from cassette_import.contexts.graph.changes import IN_PLACE_SIGNS, Change, change, view_as_text, view_name
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, nodes_in
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
@@ -123,13 +123,10 @@ class ArrayVersions:
         before = self.memory_of(source)
         if owner_of(before) is not owner or owner_of(node.value) is not owner:
             return False
-        name = getattr(node.function, "__name__", "")
-        if name in _SAME and len(node.operands) == 1:
+        if getattr(node.function, "__name__", "") in _SAME and len(node.operands) == 1:
             return node.value is before
-        if name == "reshape" and not (before is owner and id(owner) in self._in_order):
-            return False
-        first = getattr(node.operands[1], "value", None) if len(node.operands) > 1 else None
-        return view_as_text(node.function, len(node.operands) - 1, first) is not None
+        name = view_name(node.function, getattr(node.operands[1], "value", None) if len(node.operands) > 1 else None)
+        return before is owner and id(owner) in self._in_order if name == "reshape" else name is not None
 
     def _fix(self, node: Node) -> None:
         """A key that is a number is one in each run, so that the item is a view in each."""

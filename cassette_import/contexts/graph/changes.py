@@ -10,7 +10,9 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["IN_PLACE_SIGNS", "Change", "change", "view_as_text"]
+from cassette_import.contexts.graph.array_functions import Attribute
+
+__all__ = ["IN_PLACE_SIGNS", "Change", "change", "view_as_text", "view_name"]
 
 IN_PLACE_SIGNS: Final = {
     operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.imatmul: "@=", operator.itruediv: "/=",
@@ -83,6 +85,39 @@ def change(path: tuple[str, ...], sign: str) -> Change:
     return Change(path, sign)
 
 
+def view_name(function: Any, first: Any = None) -> str | None:
+    """The name of the operation by which a function makes a view of an array; None if it need not make one.
+
+    Parameters
+    ----------
+    function:
+        The function.
+    first:
+        Its first operand, the array not counted.
+
+    Returns
+    -------
+    ``"item"``, ``"T"``, ``"transpose"``, ``"swapaxes"`` or ``"reshape"``. Whether an item is a view depends on the key,
+    and whether the result of `reshape` is one on the order of the array in memory.
+
+    >>> view_name(operator.getitem), view_name(getattr, "T"), view_name(getattr, "flat"), view_name(Attribute("T"))
+    ('item', 'T', None, 'T')
+    """
+    if function is operator.getitem:
+        return "item"
+    if function is getattr:
+        return "T" if first == "T" else None
+    is_of_array = issubclass(type(function), Attribute) or _owner_module(function) == "numpy"
+    return function.__name__ if is_of_array and function.__name__ in _VIEWS else None
+
+
+def _owner_module(method: Any) -> Any:
+    return getattr(getattr(method, "__objclass__", None), "__module__", None)
+
+
+_VIEWS: Final = frozenset({"T", "transpose", "swapaxes", "reshape"})
+
+
 def view_as_text(function: Any, count: int, first: Any) -> str | None:
     """The expression of a view, with `{}` for each operand; None if a function need not make one.
 
@@ -98,14 +133,7 @@ def view_as_text(function: Any, count: int, first: Any) -> str | None:
     >>> view_as_text(operator.getitem, 1, 0), view_as_text(getattr, 1, "T"), view_as_text(getattr, 1, "flat")
     ('[{}]', '.T', None)
     """
-    if function is operator.getitem:
-        return "[{}]"
-    if function is getattr:
-        return ".T" if first == "T" else None
-    owner = getattr(function, "__objclass__", None)
-    if owner is None or owner.__module__ != "numpy" or function.__name__ not in _METHODS:
+    name = view_name(function, first)
+    if name is None:
         return None
-    return f".{function.__name__}({', '.join(['{}'] * count)})"
-
-
-_METHODS: Final = frozenset({"transpose", "swapaxes", "reshape"})
+    return {"item": "[{}]", "T": ".T"}.get(name) or f".{name}({', '.join(['{}'] * count)})"

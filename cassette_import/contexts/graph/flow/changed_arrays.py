@@ -13,8 +13,7 @@ from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.array_changes import is_in_order, makes_new, owner_of
-from cassette_import.contexts.graph.array_functions import ATTRIBUTES, METHODS
-from cassette_import.contexts.graph.changes import Change, change
+from cassette_import.contexts.graph.changes import Change, change, view_name
 from cassette_import.contexts.graph.flow.shared import Again, Shared
 from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
 from cassette_import.contexts.graph.kinds import kind_of, shape_of
@@ -147,9 +146,10 @@ class ArrayChanges:
             symbol.moves(found.node, None)
             return
         source, (function, operands) = symbol.source, symbol.key
-        if function is operator.getitem:
+        name = view_name(function)
+        if name == "item":
             whole = self._run.operation(_ITEM, source, operands[0], found)
-        elif function is ATTRIBUTES["T"]:
+        elif name == "T":
             whole = self._run.operation(function, found)
         else:
             whole = self._run.operation(function, found, source.node.value.shape)
@@ -168,9 +168,10 @@ def _is_view(node: Node) -> bool:
     first = node.operands[0] if node.operands else None
     if not isinstance(first, Node) or node.keywords or not can_change(first.value):
         return False
-    if node.function is METHODS["reshape"]:
-        return is_in_order(first.function, len(first.operands), first.keywords)
-    return node.function is operator.getitem or node.function is ATTRIBUTES["T"]
+    name = view_name(node.function)
+    return name in ("item", "T") or (
+        name == "reshape" and is_in_order(first.function, len(first.operands), first.keywords)
+    )
 
 
 def _symbols(values: Any) -> Iterator[Symbol]:
