@@ -118,6 +118,8 @@ double time_now(Recorder *self);
 /* The tree of the running thread, borrowed. NULL without an exception: it has none, and `makes` is 0. */
 Tree *tree_of_thread(Recorder *self, int makes);
 
+/* ---- found_nodes.c: what the profile finds for its recorder */
+
 /* Have the profile find a node with `find(tree, sought)`, which takes long: the clock of the thread omits it. The
    result is borrowed: its parent has it, or the tree. */
 Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began);
@@ -200,9 +202,13 @@ extern PyType_Spec tally_spec, type_recorder_spec;
 
 PyObject *record_types(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
+/* ---- call_stack.c: the calls in progress in a thread */
+
+extern PyType_Spec call_stack_spec;
+
 /* ---- trace_recorder.c: the prehook and the posthook of a trace */
 
-extern PyType_Spec call_stack_spec, trace_recorder_spec;
+extern PyType_Spec trace_recorder_spec;
 
 PyObject *begin_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 PyObject *end_call_of_trace(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

@@ -3,67 +3,29 @@
    The first lines are written at once, those of a program that writes many in blocks. What is not written yet lies in a
    block that is mapped from a second file, `FILE.rest`, which stays however the process ends. A thread writes the block
    some milliseconds later, and then the next lines are written at once again. `fork`, the end of the process, and signals
-   that end it write the block too. The second file is there from the first block to the end. Knows files and signals;
-   must not know what is written. */
+   that end it write the block too. The second file is there from the first block to the end. Knows files; must not know
+   what is written, or when blocks are. */
 
-#include "accelerator.h"
+#include "block_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #ifdef _WIN32
 
-/* Here, contexts write to their files themselves. */
 #include <io.h>
-#define IS_MAPPED 0
 #define write(descriptor, bytes, count) _write((descriptor), (bytes), (unsigned int)(count))
 #define close _close
 
 #else
 
-#define IS_MAPPED 1
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #endif
 
-#define BLOCK 65536
-#define AT_ONCE 200          /* how many writes come before the first block, and between blocks */
-#define WAITING 20000000     /* nanoseconds after which a block is written */
 #define MARK "cassette_import: the rest of a trace, see rest_file.complete\n"
-
-#if IS_MAPPED
-
-typedef struct {
-    char text[BLOCK];   /* what is not written yet, between zeros */
-    char mark[64];      /* MARK */
-    uint64_t place;     /* where in the file the block begins */
-    uint64_t is_shared; /* whether a forked process has written to the file, too */
-} Block;
-
-#endif
-
-struct BlockFile {
-    PyObject_HEAD
-    int descriptor; /* -1: it is closed */
-    int has_failed;
-#if IS_MAPPED
-    int is_forked; /* whether this process is a copy of that which has opened the file */
-    char *rest; /* the name of the second file; NULL: each line is written at once */
-    Block *block;
-    atomic_size_t filled;  /* how much of the block is used */
-    size_t written;        /* how much of that is in the file */
-    atomic_int is_waiting; /* whether the thread will write the block */
-    atomic_int at_once;    /* how many writes go to the file directly */
-    BlockFile *next;
-#endif
-};
 
 static void
 write_all(BlockFile *self, const char *bytes, size_t count)
@@ -82,17 +44,10 @@ write_all(BlockFile *self, const char *bytes, size_t count)
 
 #if IS_MAPPED
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static BlockFile *files; /* those that have a second file, or may get one */
-static pthread_t writer;
-static int has_writer, is_prepared;
-static uintptr_t run; /* of the thread; it ends when there is another one */
+pthread_mutex_t block_files_lock = PTHREAD_MUTEX_INITIALIZER;
+BlockFile *block_files;
 
-static const int fatal_signals[] = {SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
-
-/* Write what is not written yet. The lock is held. */
-static void
+void
 write_block(BlockFile *self)
 {
     size_t filled = atomic_load(&self->filled);
@@ -104,169 +59,6 @@ write_block(BlockFile *self)
         }
         memset(begin, 0, filled - self->written);
         self->written = filled;
-    }
-}
-
-/* ---- the thread */
-
-static void map_block(BlockFile *self);
-
-static int
-is_any_waiting(void)
-{
-    for (BlockFile *file = files; file != NULL; file = file->next) {
-        if (atomic_load(&file->is_waiting)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void *
-write_later(void *own_run)
-{
-    pthread_mutex_lock(&lock);
-    while (run == (uintptr_t)own_run) {
-        if (!is_any_waiting()) {
-            pthread_cond_wait(&changed, &lock);
-            continue;
-        }
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WAITING;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        while (run == (uintptr_t)own_run && pthread_cond_timedwait(&changed, &lock, &until) != ETIMEDOUT) {
-        }
-        for (BlockFile *file = files; file != NULL; file = file->next) {
-            if (atomic_exchange(&file->is_waiting, 0)) {
-                write_block(file);
-                atomic_store(&file->at_once, AT_ONCE);
-            }
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-/* Start the thread, which handles no signals. The lock is held. */
-static void
-start_writer(void)
-{
-    sigset_t all, usual;
-    if (has_writer) {
-        return;
-    }
-    run++;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &usual);
-    has_writer = pthread_create(&writer, NULL, write_later, (void *)run) == 0;
-    pthread_sigmask(SIG_SETMASK, &usual, NULL);
-}
-
-static void
-stop_writer(void)
-{
-    pthread_mutex_lock(&lock);
-    int has_one = has_writer;
-    pthread_t ending = writer;
-    run++;
-    has_writer = 0;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-    if (has_one) {
-        pthread_join(ending, NULL);
-    }
-}
-
-/* ---- forks, and the end of the process */
-
-static void
-before_fork(void)
-{
-    stop_writer(); /* Python warns of forks of processes with several threads */
-    pthread_mutex_lock(&lock);
-    for (BlockFile *file = files; file != NULL; file = file->next) {
-        if (file->block == NULL && file->rest != NULL && !file->is_forked) {
-            map_block(file); /* by which each process learns that others write too */
-        }
-        write_block(file);
-    }
-}
-
-static void
-after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-/* The blocks are still those of the process of which this one is a copy. */
-static void
-in_forked(void)
-{
-    for (BlockFile *file = files; file != NULL; file = file->next) {
-        file->is_forked = 1;
-        atomic_store(&file->is_waiting, 0);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Write the blocks, and remove the second files. The lock is held. */
-static void
-complete_files(void)
-{
-    for (BlockFile *file = files; file != NULL; file = file->next) {
-        write_block(file);
-        if (file->block != NULL && !file->has_failed && !file->is_forked) {
-            unlink(file->rest);
-        }
-    }
-}
-
-static void
-at_exit(void)
-{
-    pthread_mutex_lock(&lock);
-    complete_files();
-    pthread_mutex_unlock(&lock);
-}
-
-/* Write the blocks, and have the signal end the process. */
-static void
-on_fatal_signal(int number)
-{
-    int usual = errno;
-    if (pthread_mutex_trylock(&lock) == 0) { /* else the blocks stay in the second files */
-        complete_files();
-        pthread_mutex_unlock(&lock);
-    }
-    errno = usual;
-    raise(number); /* the handler has been removed */
-}
-
-/* Handle the signals that would end the process. */
-static void
-handle_signals(void)
-{
-    struct sigaction ours = {.sa_handler = on_fatal_signal, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK}, usual;
-    sigemptyset(&ours.sa_mask);
-    for (size_t number = 0; number < sizeof(fatal_signals) / sizeof(int); number++) {
-        if (sigaction(fatal_signals[number], NULL, &usual) == 0 && usual.sa_handler == SIG_DFL) {
-            sigaction(fatal_signals[number], &ours, NULL);
-        }
-    }
-}
-
-static void
-leave_signals(void)
-{
-    struct sigaction usual;
-    for (size_t number = 0; number < sizeof(fatal_signals) / sizeof(int); number++) {
-        if (sigaction(fatal_signals[number], NULL, &usual) == 0 && usual.sa_handler == on_fatal_signal) {
-            usual.sa_handler = SIG_DFL;
-            usual.sa_flags = 0;
-            sigaction(fatal_signals[number], &usual, NULL);
-        }
     }
 }
 
@@ -311,8 +103,7 @@ mapped_block(const char *rest, uint64_t place)
     return block;
 }
 
-/* Give the file a block, if it can have one. The lock is held. */
-static void
+void
 map_block(BlockFile *self)
 {
     off_t place = lseek(self->descriptor, 0, SEEK_CUR);
@@ -330,27 +121,25 @@ static void
 begin_file(BlockFile *self, const char *rest)
 {
     atomic_store(&self->at_once, AT_ONCE);
-    pthread_mutex_lock(&lock);
-    if (!is_prepared) {
-        is_prepared = pthread_atfork(before_fork, after_fork, in_forked) == 0 && atexit(at_exit) == 0;
-    }
+    pthread_mutex_lock(&block_files_lock);
+    int is_prepared = prepare_for_end();
     if (is_left_over(rest)) {
         unlink(rest);
     }
     if (is_prepared && (self->rest = PyMem_RawMalloc(strlen(rest) + 1)) != NULL) {
         strcpy(self->rest, rest);
-        self->next = files;
-        files = self;
+        self->next = block_files;
+        block_files = self;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&block_files_lock);
 }
 
 /* Write the rest, and take no part in blocks any more. */
 static void
 end_file(BlockFile *self)
 {
-    BlockFile **place = &files;
-    pthread_mutex_lock(&lock);
+    BlockFile **place = &block_files;
+    pthread_mutex_lock(&block_files_lock);
     write_block(self);
     while (*place != NULL && *place != self) {
         place = &(*place)->next;
@@ -358,11 +147,11 @@ end_file(BlockFile *self)
     if (*place == self) {
         *place = self->next;
     }
-    int is_last = files == NULL;
+    int is_last = block_files == NULL;
     if (is_last) {
         leave_signals();
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&block_files_lock);
     if (is_last) {
         stop_writer();
     }
@@ -386,7 +175,7 @@ write_at_once(BlockFile *self, const char *bytes, size_t count)
         write_all(self, bytes, count);
         return;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&block_files_lock);
     if (self->is_forked) {
         self->block->is_shared = 1;
     }
@@ -397,7 +186,7 @@ write_at_once(BlockFile *self, const char *bytes, size_t count)
         atomic_store(&self->filled, 0);
         self->block->place = (uint64_t)lseek(self->descriptor, 0, SEEK_CUR);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&block_files_lock);
 }
 
 /* Whether the next line goes to the block. */
@@ -410,9 +199,9 @@ is_in_block(BlockFile *self)
         return 0;
     }
     if (self->block == NULL && self->rest != NULL && !self->is_forked) {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&block_files_lock);
         map_block(self);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&block_files_lock);
     }
     return self->block != NULL && !self->is_forked && !self->block->is_shared;
 }
@@ -438,11 +227,7 @@ append_to_file(BlockFile *self, const char *bytes, size_t count)
     memcpy(self->block->text + filled, bytes, count);
     atomic_store(&self->filled, filled + count);
     if (!atomic_load(&self->is_waiting)) {
-        pthread_mutex_lock(&lock);
-        atomic_store(&self->is_waiting, 1);
-        start_writer();
-        pthread_cond_signal(&changed);
-        pthread_mutex_unlock(&lock);
+        write_block_later(self);
     }
 }
 

@@ -4,7 +4,7 @@
    happens seldom is done by the profile's own methods: a call path that is new, a pair of hooks that is incomplete.
    Knows callees, call trees and the clock; must not know how labels are found, or times corrected. */
 
-#include "accelerator.h"
+#include "recorder.h"
 
 #include <time.h>
 
@@ -54,34 +54,6 @@ time_now(Recorder *self)
 }
 
 /* ---- threads */
-
-/* The tree of a thread that is not the one that was used last. */
-static Tree *
-other_tree(Recorder *self, unsigned long thread, int makes)
-{
-    PyObject *identifier = PyLong_FromUnsignedLong(thread);
-    if (identifier == NULL) {
-        return NULL;
-    }
-    PyObject *found = PyDict_GetItemWithError(self->threads, identifier);
-    Py_DECREF(identifier);
-    if (found != NULL) {
-        Py_INCREF(found);
-    }
-    else if (PyErr_Occurred() || !makes || (found = PyObject_CallNoArgs(self->new_tree)) == NULL) {
-        return NULL;
-    }
-    if (Py_TYPE(found) != self->state->tree_type) {
-        PyErr_SetString(PyExc_TypeError, "the tree of a thread must be a Tree");
-        Py_DECREF(found);
-        return NULL;
-    }
-    PyObject *old = (PyObject *)self->tree;
-    self->tree = (Tree *)found;
-    self->thread = thread;
-    Py_XDECREF(old);
-    return (Tree *)found;
-}
 
 static inline Tree *
 tree_here(Recorder *self, int makes)
@@ -133,61 +105,6 @@ known_child(Recorder *self, Node *parent, PyObject *function)
         }
     }
     return node;
-}
-
-int
-omit_time_since(Recorder *self, Tree *tree, double began, double one_off)
-{
-    double ended = now(self);
-    if (IS_ERROR(ended)) {
-        return 0;
-    }
-    if (tree->is_corrected) {
-        tree->measured_overhead += ended - began;
-        tree->one_off = one_off + (ended - began);
-    }
-    return 1;
-}
-
-/* A program that recurses without end sees the traceback of its own frames: hooks in Python are no part of it either. */
-void
-leave_out_frames(void)
-{
-#if PY_VERSION_HEX >= 0x030C0000
-    PyObject *error = PyErr_GetRaisedException();
-    PyException_SetTraceback(error, Py_None);
-    PyErr_SetRaisedException(error);
-#else
-    PyObject *type, *error, *frames;
-    PyErr_Fetch(&type, &error, &frames);
-    Py_XDECREF(frames);
-    PyErr_Restore(type, error, NULL);
-#endif
-}
-
-Node *
-found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began)
-{
-    double one_off = tree->one_off;
-    Node *parent = tree->node;
-    PyObject *found = PyObject_CallFunctionObjArgs(find, (PyObject *)tree, sought, NULL);
-    if (found == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_RecursionError)) {
-            leave_out_frames();
-        }
-        return NULL;
-    }
-    if (Py_TYPE(found) != self->state->node_type || tree->node != parent) {
-        PyErr_SetString(PyExc_TypeError, "what finds nodes must return a Node, and leave the tree where it is");
-        Py_DECREF(found);
-        return NULL;
-    }
-    Node *node = (Node *)found;
-    PyObject *regular = PyDict_GetItemWithError(parent->children, node->place);
-    int is_error = regular == NULL && PyErr_Occurred();
-    node->is_simple = regular == found;
-    Py_DECREF(found); /* its parent, or the tree, has it */
-    return !is_error && omit_time_since(self, tree, began, one_off) ? node : NULL;
 }
 
 static void
@@ -355,114 +272,6 @@ recorder_fail(Recorder *self, PyObject *callee)
         }
         PyErr_Clear(); /* the program's own exception goes on, and a later call mends the tree */
     }
-    Py_RETURN_NONE;
-}
-
-/* Whether the latest event in this thread is the call of a function whose body asks for that. It is asked once. */
-static int
-is_announced(Recorder *self)
-{
-    if (self->tree == NULL || self->announced != self->tree->identifier ||
-        self->thread != PyThread_get_thread_ident()) {
-        return 0;
-    }
-    PyObject *nowhere = PyLong_FromLong(0);
-    if (nowhere == NULL) {
-        return -1;
-    }
-    Py_SETREF(self->announced, nowhere);
-    return 1;
-}
-
-/* Whether a function with this code was entered from here before without a call event, and is now too. */
-static int
-is_known_callback(Recorder *self, PyObject *code)
-{
-    Tree *tree = tree_here(self, 0);
-    PyObject *key = tree == NULL ? NULL : PyLong_FromSsize_t(~(Py_ssize_t)code);
-    if (key == NULL) {
-        return 0;
-    }
-    PyObject *child = PyDict_GetItemWithError(tree->node->children, key);
-    Py_DECREF(key);
-    return child != NULL && Py_TYPE(child) == self->state->node_type && ((Node *)child)->label != tree->node->label;
-}
-
-/* The code of the innermost frame of the program. */
-static PyObject *
-code_here(void)
-{
-    PyFrameObject *frame = PyEval_GetFrame();
-    if (frame == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "bodies are followed by calls in Python code");
-        return NULL;
-    }
-    return (PyObject *)PyFrame_GetCode(frame);
-}
-
-/* The run of a function that begins and may have been entered without a call event. If there was one, the result is
-   None, or with an argument a run that reports nothing. */
-static PyObject *
-recorder_begun(Recorder *self, PyObject *const *Py_UNUSED(arguments), Py_ssize_t count)
-{
-    PyObject *body = NULL;
-    int announced = is_announced(self);
-    if (announced > 0) {
-        body = Py_NewRef(Py_None);
-    }
-    else if (announced == 0) {
-        PyObject *code = code_here();
-        if (code != NULL && is_known_callback(self, code)) {
-            body = new_body(self, code);
-        }
-        else if (code != NULL && !PyErr_Occurred()) {
-            body = PyObject_CallMethod(self->profile, "follow_call", "O", code);
-        }
-        Py_XDECREF(code);
-    }
-    if (body == Py_None && count > 0) {
-        Py_DECREF(body);
-        return Py_NewRef(self->state->not_followed);
-    }
-    return body;
-}
-
-static PyObject *
-recorder_follow(Recorder *self, PyObject *code)
-{
-    return new_body(self, code);
-}
-
-/* The run of the body that begins here. */
-static PyObject *
-recorder_follow_here(Recorder *self, PyObject *Py_UNUSED(nothing))
-{
-    PyObject *code = code_here();
-    PyObject *body = code == NULL ? NULL : new_body(self, code);
-    Py_XDECREF(code);
-    return body;
-}
-
-static PyObject *
-recorder_expression(Recorder *self, PyObject *const *arguments, Py_ssize_t count)
-{
-    if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "follow_expression() takes code, an iterator, and whether it is asynchronous");
-        return NULL;
-    }
-    return new_expression(self, arguments[0], arguments[1], arguments[2] == Py_True);
-}
-
-static PyObject *
-recorder_follow_with(Recorder *self, PyObject *arguments)
-{
-    PyObject *profile, *find_body, *leave_body;
-    if (!PyArg_ParseTuple(arguments, "OOO:follow_with", &profile, &find_body, &leave_body)) {
-        return NULL;
-    }
-    Py_XSETREF(self->profile, Py_NewRef(profile));
-    Py_XSETREF(self->find_body, Py_NewRef(find_body));
-    Py_XSETREF(self->leave_body, Py_NewRef(leave_body));
     Py_RETURN_NONE;
 }
 

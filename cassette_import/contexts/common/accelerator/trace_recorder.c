@@ -5,136 +5,8 @@
    the trace is a tree in a file; the context shows all others. Knows calls and threads; must not know how values are shown
    or lines are written. */
 
+#include "call_stack.h"
 #include "text.h"
-
-/* ---- the calls in progress in a thread, outermost first */
-
-#define NOT_SHOWN -1
-
-typedef struct {
-    PyObject *function;
-    Py_ssize_t level;
-    int is_secret; /* whether the result is; NOT_SHOWN if the call is not shown */
-} Call;
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *thread;
-    Call *calls;
-    Py_ssize_t count, room;
-    Py_ssize_t level; /* of the next call */
-} CallStack;
-
-static int
-push(CallStack *self, PyObject *function, int is_secret)
-{
-    if (self->count == self->room) {
-        Py_ssize_t room = self->room ? self->room * 2 : 16;
-        Call *calls = PyMem_Realloc(self->calls, (size_t)room * sizeof(Call));
-        if (calls == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        self->calls = calls;
-        self->room = room;
-    }
-    self->calls[self->count++] = (Call){Py_NewRef(function), self->level++, is_secret};
-    return 0;
-}
-
-static PyObject *
-stack_push(CallStack *self, PyObject *arguments)
-{
-    PyObject *function;
-    int is_secret;
-    if (!PyArg_ParseTuple(arguments, "Op:push", &function, &is_secret) || push(self, function, is_secret) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-/* Drop the innermost calls until so many are left. */
-static void
-cut(CallStack *self, Py_ssize_t count)
-{
-    while (self->count > count) {
-        PyObject *function = self->calls[--self->count].function;
-        Py_DECREF(function);
-    }
-}
-
-static PyObject *
-stack_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
-{
-    PyObject *thread;
-    if (!PyArg_ParseTuple(arguments, "O:CallStack", &thread)) {
-        return NULL;
-    }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    CallStack *self = (CallStack *)allocate(type, 0);
-    if (self != NULL) {
-        self->thread = Py_NewRef(thread);
-    }
-    return (PyObject *)self;
-}
-
-static int
-stack_traverse(CallStack *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->thread);
-    for (Py_ssize_t number = 0; number < self->count; number++) {
-        Py_VISIT(self->calls[number].function);
-    }
-    return 0;
-}
-
-static int
-stack_clear(CallStack *self)
-{
-    cut(self, 0);
-    return 0;
-}
-
-static void
-stack_dealloc(CallStack *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    cut(self, 0);
-    Py_CLEAR(self->thread);
-    PyMem_Free(self->calls);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
-}
-
-static PyMethodDef stack_methods[] = {
-    {"push", (PyCFunction)stack_push, METH_VARARGS, NULL},
-    {NULL},
-};
-
-static PyMemberDef stack_members[] = {
-    {"thread", T_OBJECT_EX, offsetof(CallStack, thread), READONLY},
-    {"level", T_PYSSIZET, offsetof(CallStack, level), READONLY},
-    {NULL},
-};
-
-static PyType_Slot stack_slots[] = {
-    {Py_tp_new, stack_new},
-    {Py_tp_dealloc, stack_dealloc},
-    {Py_tp_traverse, stack_traverse},
-    {Py_tp_clear, stack_clear},
-    {Py_tp_methods, stack_methods},
-    {Py_tp_members, stack_members},
-    {0, NULL},
-};
-
-PyType_Spec call_stack_spec = {
-    .name = "cassette_import.contexts.common.accelerator._accelerator.CallStack",
-    .basicsize = sizeof(CallStack),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-    .slots = stack_slots,
-};
 
 /* ---- the recorder */
 
@@ -234,7 +106,8 @@ show_call(TraceRecorder *self, CallStack *stack, PyObject *const *arguments, Py_
     Text text;
     begin_text(&text);
     self->shown++;
-    int is_shown = push(stack, arguments[0], 0) == 0 && add_call(formatter, &text, arguments, count, names) == 0 &&
+    int is_shown = push_call(stack, arguments[0], 0) == 0 &&
+                   add_call(formatter, &text, arguments, count, names) == 0 &&
                    begin_line(lines, stack->thread, level, &text) == 0;
     end_text(&text);
     Py_DECREF(lines);
@@ -277,7 +150,7 @@ begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObjec
         else {
             self->left_out++;
         }
-        is_begun = push(stack, arguments[0], NOT_SHOWN) == 0;
+        is_begun = push_call(stack, arguments[0], NOT_SHOWN) == 0;
     }
     else if (is_shown_here(self, arguments[0], count, names)) {
         is_begun = show_call(self, stack, arguments, count, names);
@@ -309,7 +182,7 @@ end(TraceRecorder *self, PyObject *function, PyObject *kind, PyObject *value)
     if (place >= 0) {
         Call call = stack->calls[place];
         stack->level = call.level;
-        cut(stack, place);
+        cut_calls(stack, place);
         if (call.is_secret == 0 && self->lines != NULL && kind == self->state->result) {
             is_ended = show_result(self, stack, call.level, value);
         }

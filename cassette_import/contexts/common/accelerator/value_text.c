@@ -126,6 +126,21 @@ put_word(Formatter *self, Text *text, const char *word, int levels)
     return SHOWN;
 }
 
+/* Put a string, to which the reference is given up. It is left out if it is no text of one line, in ASCII. */
+static int
+put_shown(Text *text, PyObject *shown)
+{
+    size_t start = text->length;
+    int status = !is_ascii(shown) ? LEFT : add_string(text, shown) < 0 ? FAILED : SHOWN;
+    Py_DECREF(shown);
+    for (size_t place = start; status == SHOWN && place < text->length; place++) {
+        if (text->bytes[place] < ' ' || text->bytes[place] == 0x7f) {
+            status = LEFT;
+        }
+    }
+    return status;
+}
+
 int
 put_repr(Formatter *self, Text *text, PyObject *value)
 {
@@ -135,13 +150,7 @@ put_repr(Formatter *self, Text *text, PyObject *value)
         return LEFT;
     }
     size_t start = text->length;
-    int status = !is_ascii(shown) ? LEFT : add_string(text, shown) < 0 ? FAILED : SHOWN;
-    Py_DECREF(shown);
-    for (size_t place = start; status == SHOWN && place < text->length; place++) {
-        if (text->bytes[place] < ' ' || text->bytes[place] == 0x7f) {
-            status = LEFT;
-        }
-    }
+    int status = put_shown(text, shown);
     cut(text, start, self->width);
     return status;
 }
@@ -324,15 +333,7 @@ put_part(Formatter *self, Text *text, PyObject *item, int levels)
         PyErr_Clear(); /* Python tries it again */
         return LEFT;
     }
-    size_t start = text->length;
-    int status = !is_ascii(shown) ? LEFT : add_string(text, shown) < 0 ? FAILED : SHOWN;
-    Py_DECREF(shown);
-    for (size_t place = start; status == SHOWN && place < text->length; place++) {
-        if (text->bytes[place] < ' ' || text->bytes[place] == 0x7f) {
-            status = LEFT;
-        }
-    }
-    return status;
+    return put_shown(text, shown);
 }
 
 int
