@@ -9,12 +9,8 @@ import __future__
 import ast
 import functools
 import importlib.util
-import io
 import linecache
-import os.path
-import re
 import sys
-import tokenize
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +20,7 @@ from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.file_stamp import STARTED, stamp_of
+from cassette_import.specialization.source_text import decoded, dedented, names_passed
 
 if TYPE_CHECKING:
     from cassette_import.interpreter import python_cache
@@ -168,7 +165,7 @@ class SourceFile:
     def module_tree(self, source: bytes, plain: CodeType) -> ast.Module | None:
         """A fresh tree of the source in which functions are stubs; None if it is not certain to be right."""
         try:
-            text = _decode(source)
+            text = decoded(source)
         except (SyntaxError, UnicodeDecodeError):
             return None
         tree = self._tree_without_bodies(text, plain)
@@ -200,7 +197,7 @@ class SourceFile:
         if source is None or self._stamp != stamp_of(self.filename) or self._has_rewritten_assertions():
             return None
         try:
-            text = source if isinstance(source, str) else _decode(source)
+            text = source if isinstance(source, str) else decoded(source)
             if self._names is None:
                 self._names = scopes.module_names(self._tree_of_names(source, text))
         except (SyntaxError, ValueError):  # a `UnicodeDecodeError` is a `ValueError`
@@ -277,7 +274,7 @@ class SourceFile:
         source = None if reason is None else self._read()
         if source is None:
             return reason
-        text = source if isinstance(source, str) else _decode(source)
+        text = source if isinstance(source, str) else decoded(source)
         return exclusions.reason_to_leave_alone(place, exclusions.own_names(text))
 
     @property
@@ -331,7 +328,7 @@ class SourceFile:
     def text_of(self, place: Place) -> str:
         """The source text of a function, decorators included."""
         source = self._read() or ""
-        text = source if isinstance(source, str) else _decode(source)
+        text = source if isinstance(source, str) else decoded(source)
         node = place.node
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
@@ -340,7 +337,7 @@ class SourceFile:
     def names_passed(self) -> frozenset[str]:
         """The names that stand where a value is passed on: as an argument, in a display, behind `=` or `return`."""
         source = self._read() or ""
-        return _names_passed(self, source)
+        return names_passed(source)
 
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
         """Compile a rewritten tree with the `__future__` features of the plain code (checklist C16)."""
@@ -358,30 +355,10 @@ def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, la
         return None
 
 
-@functools.lru_cache(maxsize=8)
-def _names_passed(source: SourceFile, text: bytes | str) -> frozenset[str]:
-    """The names that a module passes on, found without parsing it; some of them are in comments or strings."""
-    text = text if isinstance(text, str) else _decode(text)
-    return frozenset(re.findall(_PASSED, text, re.MULTILINE))
-
-
-_PASSED: Final = r"(?:[=(,\[:.]|\breturn)\s*([^\W\d]\w*)(?=\s*(?:[,)\]}#]|$))"
-"""It is compiled when it is needed, which takes a quarter of a millisecond."""
-
-
 @functools.lru_cache(maxsize=2)
 def _index_of_module(source: SourceFile, text: bytes | str) -> Index:
     """The functions of a module."""
     return places.Index(source.module(text))
-
-
-def dedented(text: str) -> str:
-    """What `textwrap.dedent` returns. Importing `textwrap` takes as long as four modules of cassette_import."""
-    lines = text.split("\n")
-    words = [line.lstrip(" \t") for line in lines]
-    indents = [line[: -len(rest)] for line, rest in zip(lines, words, strict=True) if rest]
-    margin = len(os.path.commonprefix(indents))  # noqa: RUF071 - it is meant to compare characters
-    return "\n".join([line[margin:] if rest else "" for line, rest in zip(lines, words, strict=True)])
 
 
 def _is_import(statement: ast.stmt) -> bool:
@@ -407,8 +384,3 @@ def _read_file(filename: str) -> bytes | None:
             return file.read()
     except (OSError, ValueError):
         return None
-
-
-def _decode(source: bytes) -> str:
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-    return io.TextIOWrapper(io.BytesIO(source), encoding).read()

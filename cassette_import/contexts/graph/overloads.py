@@ -15,25 +15,21 @@ from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.lost_numbers import unshared
-from cassette_import.contexts.common.numeric_values import can_change, is_array
+from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.contexts.graph.array_changes import CHANGED_ARRAY
 from cassette_import.contexts.graph.array_overloads import changes_array, register_arrays
-from cassette_import.contexts.graph.context import LITERALS, TraceContext
+from cassette_import.contexts.graph.container_overloads import CONTAINERS, bound, called, items_of
+from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 
 __all__ = ["TraceContext"]
 
-_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
-_SUBSCRIPTED: Final = (str, bytes, range)
 _SINGLETONS: Final = (None, True, False, Ellipsis, NotImplemented)
 
 
@@ -51,22 +47,13 @@ def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if keywords or not _has_node(ctx, arguments) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     values = [plain(one) for one in arguments]
-    has_container = any(isinstance(one, _CONTAINERS) for one in values)
+    has_container = any(isinstance(one, CONTAINERS) for one in values)
     if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
         return call_without_overload(f, tuple(map(ctx.decided, arguments)), {})
-    return ctx.operation(f, arguments, {}, _called(ctx, f, values))
+    return ctx.operation(f, arguments, {}, called(ctx, f, values))
 
 
 _COMPARISONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
-
-
-@hidden
-def _called(ctx: Any, f: Any, values: Any) -> Any:
-    try:
-        return f(*values)
-    except Exception as error:
-        ctx.raised(error, f)
-        raise
 
 
 @hidden
@@ -77,7 +64,7 @@ def _convert(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if type(f) is type and type(values[0]) is f and len(values) == 1 and ctx.node_of(arguments[0]).fixed:
         return arguments[0]  # the same object
     named = {name: plain(one) for name, one in keywords.items()}
-    return ctx.operation(f, arguments, keywords, unshared(_called(ctx, functools.partial(f, **named), values)))
+    return ctx.operation(f, arguments, keywords, unshared(called(ctx, functools.partial(f, **named), values)))
 
 
 @hidden
@@ -92,33 +79,21 @@ def _fold(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *values, *keywords.values()):
         return call_without_overload(f, tuple(given), keywords)
     if plain(keywords.get("key")) is not None:
-        return _chosen_by_key(ctx, f, list(values) if several else _items(ctx, given[0]), keywords)
-    if runs_own_method(f, values if several else _items(ctx, given[place])):
+        return _chosen_by_key(ctx, f, list(values) if several else items_of(ctx, given[0]), keywords)
+    if runs_own_method(f, values if several else items_of(ctx, given[place])):
         return call_without_overload(f, tuple(given), keywords)
     if f is list.sort:
-        made = _fold(ctx, sorted, list(_bound(ctx, _items(ctx, given[0]))), **keywords)
+        made = _fold(ctx, sorted, list(bound(ctx, items_of(ctx, given[0]))), **keywords)
         run(operator.setitem, given[0], slice(None), made)
         return call_without_overload(operator.setitem, (given[0], slice(None), made), {})
     named = {name: plain(one) for name, one in keywords.items()}
     return ctx.operation(
-        f, tuple(given), keywords, unshared(_called(ctx, functools.partial(f, **named), list(map(plain, given))))
+        f, tuple(given), keywords, unshared(called(ctx, functools.partial(f, **named), list(map(plain, given))))
     )
 
 
-def _items(ctx: Any, source: Any) -> list[Any]:
-    bare = plain(source)
-    if isinstance(bare, (list, tuple)):
-        return list(tag_of(ctx).store.wrapped_items(bare))  # type: ignore[union-attr]
-    return items_outside(source)
-
-
-def _bound(ctx: Any, items: list[Any]) -> list[Any]:
-    made: list[Any] = tag_of(ctx).store.bind_items(list(map(plain, items)), items)  # type: ignore[union-attr]
-    return made
-
-
 def _listed(ctx: Any, source: Any) -> list[Any]:
-    return _bound(ctx, _items(ctx, source))
+    return bound(ctx, items_of(ctx, source))
 
 
 @hidden
@@ -137,7 +112,7 @@ def _chosen_by_key(ctx: Any, f: Any, items: list[Any], keywords: dict[str, Any])
     if f is list.sort:
         raise ctx.refuse(refusal("a list is sorted in place by an unknown key", "Use sorted(…, key=…)"))
     order = functools.cmp_to_key(lambda one, other: _compared(is_less, keys[id(one)][1], keys[id(other)][1]))
-    return _bound(ctx, sorted(items, key=order, reverse=bool(plain(keywords.get("reverse", False)))))
+    return bound(ctx, sorted(items, key=order, reverse=bool(plain(keywords.get("reverse", False)))))
 
 
 def _compared(is_less: Any, one: Any, other: Any) -> int:
@@ -162,8 +137,8 @@ def _is_less(ctx: Any, one: Any, other: Any) -> bool:
 def _truth(ctx: Any, f: Any, value: Any) -> bool:
     node = ctx.node_of(value)
     if node is None or runs_own_method(f, (value,)):
-        return call_without_overload(f, (value,), {})  # type: ignore[no-any-return]
-    found = bool(_called(ctx, f, (plain(value),)))
+        return call_without_overload(f, (value,), {})  # type: ignore[no-any-return]  # f is `truth`
+    found = bool(called(ctx, f, (plain(value),)))
     ctx.guard("truth", node, found)
     return found
 
@@ -245,128 +220,10 @@ _optional: Final[set[Any]] = set()
 
 
 @hidden
-def _size(ctx: Any, f: Any, value: Any) -> Any:
-    if ctx.node_of(value) is None:
-        return call_without_overload(f, (value,), {})
-    return ctx.operation(f, (value,), {}, f(plain(value)))
-
-
-@hidden
-def _iterate(ctx: Any, f: Any, value: Any, *more: Any, **keywords: Any) -> Any:
-    node = ctx.node_of(value)
-    if node is None:
-        _check_iterator(ctx, value)
-        return call_without_overload(
-            f, (value, *map(ctx.decided, more)), {name: ctx.decided(one) for name, one in keywords.items()}
-        )
-    if not (isinstance(plain(value), (str, bytes)) or is_array(plain(value))) or more or keywords:
-        raise ctx.refuse(refusal(f"an unknown {node.type.__name__} is iterated", "Give a list of unknown values"))
-    ctx.guard("length", node, len(plain(value)))
-    if can_change(plain(value)):
-        return call_without_overload(f, (value,), {})  # the array may change before its items are read
-    items = [_getitem(ctx, operator.getitem, value, number) for number in range(len(plain(value)))]
-    return call_without_overload(f, (_bound(ctx, items),), {})
-
-
-def _check_iterator(ctx: Any, value: Any) -> None:
-    if hasattr(type(plain(value)), "__next__") and ctx.outside.forbids(plain(value)):
-        raise ctx.refuse(
-            refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
-        )
-
-
-@hidden
-def _next(ctx: Any, f: Any, iterator: Any, *default: Any) -> Any:
-    _check_iterator(ctx, iterator)
-    return call_without_overload(f, (iterator, *default), {})
-
-
-# ---- subscripts and attributes
-
-
-@hidden
-def _getitem(ctx: Any, f: Any, owner: Any, key: Any) -> Any:
-    bare = plain(owner)
-    is_unknown = bool(allmetadata(ctx, key)) or _has_unknown_bounds(ctx, key)
-    if ctx.node_of(owner) is not None and not runs_own_method(f, (owner,)):
-        return ctx.operation(f, (owner, key), {}, _called(ctx, f, (bare, _plain_key(key))))
-    if not is_unknown:
-        return call_without_overload(f, (owner, key), {})
-    if isinstance(bare, _SUBSCRIPTED) or is_array(bare) or _is_table(ctx, bare):
-        return ctx.operation(f, (owner, key), {}, unshared(_called(ctx, f, (bare, _plain_key(key)))))
-    return call_without_overload(f, (owner, _decided_key(ctx, key)), {})
-
-
-def _is_table(ctx: Any, owner: Any) -> bool:
-    """Whether it is a container of known numbers and texts: the key need not be known."""
-    if type(owner) not in (list, tuple, dict) or not owner or allmetadata(ctx, owner):
-        return False
-    values = list(owner.values()) if type(owner) is dict else owner
-    keys = list(owner) if type(owner) is dict else ()
-    return len(values) <= _LARGEST_TABLE and all(type(one) in LITERALS for one in (*values, *keys))
-
-
-_LARGEST_TABLE: Final = 1000
-
-
-def _has_unknown_bounds(ctx: Any, key: Any) -> bool:
-    bare = plain(key)
-    return type(bare) is slice and bool(allmetadata(ctx, bare.start, bare.stop, bare.step))
-
-
-def _plain_key(key: Any) -> Any:
-    bare = plain(key)
-    return tuple(map(plain, bare)) if type(bare) is tuple else bare
-
-
-@hidden
-def _decided_key(ctx: Any, key: Any) -> Any:
-    bare = plain(key)
-    if type(bare) is tuple and ctx.node_of(key) is None:
-        return tuple([_decided_key(ctx, part) for part in _items(ctx, bare)])
-    return ctx.decided(key)
-
-
-@hidden
-def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any) -> Any:
-    """`dict.get`, `operator.setitem` and the like: the key has to be known."""
-    if f is operator.setitem and can_change(plain(owner)) and (ctx.has_node(owner) or _is_unknown(ctx, key, *more)):
-        return changes_array(ctx, f, owner, key, *more)
-    if ctx.has_node(owner) or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
-        raise ctx.refuse(refusal(*CHANGED_ARRAY))
-    ctx.check_change(f, (owner, key, *more))
-    return call_without_overload(f, (owner, _decided_key(ctx, key), *more), keywords)
-
-
-def _is_unknown(ctx: Any, key: Any, *more: Any) -> bool:
-    return bool(allmetadata(ctx, key, *more)) or _has_unknown_bounds(ctx, key)
-
-
-@hidden
-def _contains(ctx: Any, f: Any, owner: Any, item: Any) -> Any:
-    bare = plain(owner)
-    if type(bare) is dict and type(item) in LITERALS:
-        return item in bare  # keys are known
-    if not allmetadata(ctx, owner, item) or runs_own_method(f, (owner,)):
-        return call_without_overload(f, (owner, item), {})
-    if not isinstance(bare, (*_CONTAINERS, str, bytes, range)) or (type(bare) is dict and allmetadata(ctx, bare)):
-        return call_without_overload(f, (owner, ctx.decided(item)), {})
-    return ctx.operation(f, (owner, item), {}, _called(ctx, f, (bare, plain(item))))
-
-
-@hidden
 def _refuse(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *arguments, *keywords.values()):
         return call_without_overload(f, arguments, keywords)
     raise ctx.refuse(refusal(f"{f.__name__} of an unknown value", "Its result differs from run to run"))
-
-
-@hidden
-def _setattr(ctx: Any, f: Any, owner: Any, name: Any, *value: Any) -> Any:
-    if ctx.node_of(owner) is not None:
-        raise ctx.refuse(refusal("an attribute of an unknown value is assigned", "Make a new object"))
-    ctx.check_change(f, (owner, name, *value))
-    return call_without_overload(f, (owner, name, *value), {})
 
 
 @hidden
@@ -390,16 +247,8 @@ _REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_counted, (itertools.islice, itertools.repeat, itertools.combinations, itertools.permutations,
                 itertools.combinations_with_replacement, itertools.tee,
                 *filter(None, [getattr(itertools, "batched", None)]))),
-    (_size, (len, len)),
-    (_iterate, (iter, reversed, enumerate)),
-    (_getitem, (operator.getitem, operator.getitem)),
-    (_by_key, (operator.setitem, operator.delitem, dict.get, dict.pop, dict.setdefault, dict.__getitem__,
-               dict.__setitem__, dict.__contains__, set.add, set.discard, set.remove, list.pop, list.insert)),
-    (_contains, (operator.contains, operator.contains)),
     (_refuse, (id, hash)),
     (_global, (primitives.store_global, primitives.delete_global)),
-    (_setattr, (setattr, delattr)),
-    (_next, (next, next)),
 )  # fmt: skip
 for _overload, _functions in _REGISTERED:
     TraceContext.overdub.register(*_functions, _functions[-1])(_overload)

@@ -33,7 +33,7 @@ def lane_in(value: Any, depth: int = _DEPTH) -> Lane | None:
     """A value of lanes in an object or container; None if there is none."""
     kind = type(value)
     if kind is Lane:
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]  # of this kind
     if kind is LaneRange:
         return lane_in((value.start, value.stop))
     if depth == 0 or kind in ATOMS or (is_immutable(value) and kind not in (tuple, frozenset)):

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from cassette_import.passes.if_conversion.code import Names, assign, load, method, store
 from cassette_import.passes.if_conversion.expressions import Expressions
+from cassette_import.passes.if_conversion.jumps import jumps, leaves, raises
 from cassette_import.passes.if_conversion.patterns import converted_pattern
 from cassette_import.passes.if_conversion.stores import Stores
-from cassette_import.passes.if_conversion.variables import Liveness, bound_names, own_nodes
+from cassette_import.passes.if_conversion.variables import Liveness, bound_names
 from cassette_import.specialization.passes.private_names import PrivateNames
 
 __all__ = ["Statements"]
-
-_JUMPS: Final = (ast.Return, ast.Break, ast.Continue)
 
 
 class _Loop(NamedTuple):
@@ -82,11 +81,11 @@ class Statements(Stores):
 
     def _may_leave(self, statement: ast.stmt) -> bool:
         if isinstance(statement, (ast.While, ast.For, ast.AsyncFor)):
-            inside = _jumps(statement.body) | _jumps(statement.orelse)
-            return "return" in inside or bool(_jumps(statement.orelse))
+            inside = jumps(statement.body) | jumps(statement.orelse)
+            return "return" in inside or bool(jumps(statement.orelse))
         if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):  # what follows is never reached
             return True
-        return isinstance(statement, (ast.If, ast.Match)) and bool(_jumps([statement]))
+        return isinstance(statement, (ast.If, ast.Match)) and bool(jumps([statement]))
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements in the place of one."""
@@ -161,7 +160,7 @@ class Statements(Stores):
         if self.liveness is None:
             test = self._expression(node.test)
             return [ast.If(test, *self._sides(node.body, node.orelse))]
-        if _raises(node.body) and not node.orelse:
+        if raises(node.body) and not node.orelse:
             test = self.expressions.context("unless", self._expression(node.test))
             return [ast.If(test, self._sides(node.body, [])[0], [])]
         variables, live = self._variables(node, [*node.body, *node.orelse])
@@ -170,10 +169,10 @@ class Statements(Stores):
         made: list[ast.stmt] = [ast.Assign([store(name)], self._named(live, "choice", test, *self._values(variables)))]
         before = set(self.bound)
         body = self.block(node.body)
-        after_body = None if _leaves(node.body) else set(self.bound)
+        after_body = None if leaves(node.body) else set(self.bound)
         self.bound = set(before)
         orelse = self.block(node.orelse)
-        after_orelse = None if _leaves(node.orelse) else set(self.bound)
+        after_orelse = None if leaves(node.orelse) else set(self.bound)
         both = ast.Attribute(load(name), "both", ast.Load())
         self.bound = set(before)
         swap = [assign(variables, method(load(name), "swap", *self._values(variables)))] if variables else []
@@ -192,7 +191,7 @@ class Statements(Stores):
         for block in blocks:
             self.bound = set(before)
             made.append(self.block(block))
-            if not _leaves(block):
+            if not leaves(block):
                 after.append(set(self.bound))
         self.bound = set.intersection(*after) if after else before
         return made
@@ -291,7 +290,7 @@ class Statements(Stores):
         return made
 
     def _again(self, body: list[ast.stmt], name: str, variables: tuple[str, ...]) -> list[ast.stmt]:
-        if not self.heads and "continue" not in _jumps(body):
+        if not self.heads and "continue" not in jumps(body):
             return []
         return [assign(variables, method(load(name), "again", *self._values(variables)))]
 
@@ -351,7 +350,7 @@ class Statements(Stores):
             handler.type = self._expression(handler.type)
             caught: ast.stmt = ast.Expr(self.expressions.context("caught"))
             handler.body = [caught, *self.block(handler.body)]
-            if not _leaves(handler.body):
+            if not leaves(handler.body):
                 after &= self.bound
         self.bound = set(before)
         if node.finalbody:
@@ -387,30 +386,3 @@ class Statements(Stores):
 
     def _restore_hard(self) -> None:
         self.hard, self.is_protected = self._kept.pop()
-
-
-def _jumps(body: Iterable[ast.AST]) -> set[str]:
-    """The kinds of jumps that leave a block: `break` and `continue` of loops inside it do not."""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, _JUMPS):
-            found.add(type(node).__name__.lower())
-        elif isinstance(node, (ast.While, ast.For, ast.AsyncFor)):
-            found |= _jumps(node.body) & {"return"} | _jumps(node.orelse)
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            found |= _jumps(ast.iter_child_nodes(node))
-    return found
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block certainly ends by a jump or exception."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, (*_JUMPS, ast.Raise)):
-        return True
-    return isinstance(last, ast.If) and _leaves(last.body) and _leaves(last.orelse)
-
-
-def _raises(body: Sequence[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Raise) and not any(isinstance(n, _JUMPS) for n in own_nodes(body))

@@ -1,14 +1,12 @@
-"""The record of one run: where it is, which objects it has made and changed, and how ways are joined.
+"""The record of one run: where it is, which operations it has carried out, and how ways are joined.
 
 Values that differ between the ways to a place are replaced there by new symbols: variables, and the parts of objects
-that some way has changed. Which parts these are is known after the first run on each way; a run that finds a new one
-is begun again. Knows blocks and symbols; must not know branches, calls, or how code is converted.
+that some way has changed. Knows blocks and symbols; must not know branches, calls, or how code is converted.
 """
 
 from __future__ import annotations
 
 import operator
-from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
@@ -24,6 +22,7 @@ from cassette_import.contexts.graph.flow.arrays import (
 )
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Check, Jump
 from cassette_import.contexts.graph.flow.changed_arrays import ArrayChanges
+from cassette_import.contexts.graph.flow.run_objects import RunObjects
 from cassette_import.contexts.graph.flow.shared import Again, Shared, Slot, Stale
 from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
 from cassette_import.contexts.graph.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
@@ -37,10 +36,9 @@ __all__ = ["Recorder", "is_table"]
 _MOST: Final = 50_000
 _LONGEST_TABLE: Final = 10_000
 _RAISING: Final = frozenset({operator.truediv, operator.floordiv, operator.mod, operator.pow, pow})
-_CONTAINERS: Final = (list, dict, set, deque, bytearray)
 
 
-class Recorder:
+class Recorder(RunObjects):
     """One run.
 
     Attributes
@@ -49,23 +47,16 @@ class Recorder:
         Where items are recorded.
     active:
         Whether the run goes on here; it does not between a jump and the place to which it leads.
-    regions:
-        For each open side and loop: its place, and the parts of objects that were changed in it.
     """
 
     def __init__(self, shared: Shared, outside: Outside) -> None:
-        self.shared = shared
-        self.outside = outside
+        super().__init__(shared, outside)
         self.root = self.block = Block(())
         self.active = True
-        self.regions: list[tuple[Hashable, dict[Slot, None]]] = []
         self.loops: list[Any] = []
         """The loops that the run is in."""
         self.failure: NotRepresentable | None = None
         self.fixed: dict[Hashable, Any] = {}
-        self._names: dict[int, tuple[Any, Hashable, int]] = {}
-        self._objects: dict[Hashable, Any] = {}
-        self._made: dict[Hashable, int] = {}
         self.count = 0
         self.array_changes = ArrayChanges(self)
 
@@ -197,60 +188,24 @@ class Recorder:
             return Built(slice, tuple(map(self.template, (value.start, value.stop, value.step))))
         return Constant(value.copy() if is_array(value) else value)
 
-    # ---- objects
+    # ---- joins
 
-    def made(self, value: Any) -> Any:
-        """Note an object that the run has just made."""
-        if type(value) is Stale:
-            raise value.error()
-        can_change = isinstance(value, _CONTAINERS) or (type(type(value)) is type and hasattr(value, "__dict__"))
-        is_new = id(value) not in self._names and self.outside.own_object(id(value)) is None
-        if can_change and is_new and not isinstance(value, type):
-            self._name(value, self._new_name(), len(self.regions))
-        return value
+    def arrive(self, key: Hashable, values: tuple[Any, ...], names: tuple[str, ...] = ()) -> tuple[Any, ...]:
+        """Come to a join with the values of variables, which may have names; returns the values after it.
 
-    def sees(self, value: Any) -> None:
-        """Note an object that the run uses. Where the arguments decide, it is not known when it was made."""
-        if type(value) is Stale:
-            raise value.error()
-        if not self.regions:
-            self.made(value)
-
-    def is_named(self, value: Any) -> bool:
-        """Whether the run knows which object it is."""
-        return id(value) in self._names
-
-    def names_array(self, symbol: Symbol, number: int) -> None:
-        """Note an array that the program changes, which the run has just made."""
-        self._name(symbol, ("array", number), len(self.regions))
-
-    def _new_name(self) -> Hashable:
-        """A name that depends on the place alone."""
-        place = self.place()
-        count = self._made[place] = self._made.get(place, 0) + 1
-        return "made", place, count
-
-    def _name(self, owner: Any, name: Hashable, depth: int) -> None:
-        self._names[id(owner)] = owner, name, depth
-        self._objects[name] = owner
-
-    def changes(self, owner: Any, kind: str, key: Any) -> None:
-        """Note that a part of an object is about to change."""
-        if type(owner) is not Symbol:
-            self.outside.forbids(owner)  # its content is noted, and restored after the run
-        if not self.regions:
-            if type(owner) is not Symbol:
-                self.made(owner)
-            return
-        known = self._names.get(id(owner))
-        if known is None:
-            if self.outside.own_object(id(owner)) is None:
-                raise self.refuse(f"a {type(owner).__name__} is changed that was made in an unknown place")
-            self._name(owner, ("own", id(owner)), 0)
-            known = self._names[id(owner)]
-        for depth, (_, changed) in enumerate(self.regions):
-            if known[2] <= depth:
-                changed[known[1], kind, key] = None
+        All values are read before the first is assigned, and the parts of objects are replaced in the objects.
+        """
+        slots = list(self.shared.slots.get(key, ()))
+        for slot in slots:
+            if slot[0] not in self._objects:
+                self._find(slot)
+        given = [*values, *map(self._part, slots)]
+        named = [*names[: len(values)], *[""] * (len(values) - len(names)), *map(_name_of, slots)]
+        made = [self._joined((key, place), value, named[place]) for place, value in enumerate(given)]
+        for slot, value in zip(slots, made[len(values) :], strict=True):
+            if value is not UNBOUND:
+                self._put(slot, value)
+        return tuple(made[: len(values)])
 
     def _part(self, slot: Slot) -> Any:
         owner = self._objects[slot[0]]
@@ -275,57 +230,6 @@ class Recorder:
             object.__setattr__(owner, slot[2], value)
         elif slot[1] == "item":
             owner[slot[2]] = value
-
-    # ---- joins
-
-    def opens(self, key: Hashable) -> None:
-        """Begin a side or a loop."""
-        self.regions.append((key, {}))
-
-    def closes(self, key: Hashable) -> None:
-        """End what was begun, at the place of its join."""
-        if self.active:
-            self.notes(key, key)
-        while self.regions and self.regions.pop()[0] != key:
-            pass
-
-    def notes(self, region: Hashable, *joins: Hashable) -> None:
-        """The parts that were changed in a region are replaced at its joins."""
-        for key, changed in self.regions:
-            if key == region:
-                for join in joins:
-                    self.needs(join, changed)
-
-    def needs(self, key: Hashable, changed: dict[Slot, None]) -> None:
-        """Note which parts a join has; a run that has passed another join without them begins again."""
-        known = self.shared.slots.setdefault(key, {})
-        if not changed.keys() <= known.keys():
-            known.update(changed)
-            raise Again
-
-    def arrive(self, key: Hashable, values: tuple[Any, ...], names: tuple[str, ...] = ()) -> tuple[Any, ...]:
-        """Come to a join with the values of variables, which may have names; returns the values after it.
-
-        All values are read before the first is assigned, and the parts of objects are replaced in the objects.
-        """
-        slots = list(self.shared.slots.get(key, ()))
-        for slot in slots:
-            if slot[0] not in self._objects:
-                self._find(slot)
-        given = [*values, *map(self._part, slots)]
-        named = [*names[: len(values)], *[""] * (len(values) - len(names)), *map(_name_of, slots)]
-        made = [self._joined((key, place), value, named[place]) for place, value in enumerate(given)]
-        for slot, value in zip(slots, made[len(values) :], strict=True):
-            if value is not UNBOUND:
-                self._put(slot, value)
-        return tuple(made[: len(values)])
-
-    def _find(self, slot: Slot) -> None:
-        name: Any = slot[0]
-        owner = self.outside.own_object(name[1]) if name[0] == "own" else None
-        if owner is None:
-            raise self.refuse("an object is changed that another run has not made")
-        self._name(owner, name, 0)
 
     def _joined(self, key: Hashable, value: Any, name: str = "") -> Any:
         kind = type(value)
