@@ -242,7 +242,7 @@ def python_function(function: Any) -> FunctionType | None:
     for _ in range(100):  # nested partial objects; a cycle would not be callable either
         kind = type(function)
         if kind is FunctionType:
-            return function  # type: ignore[no-any-return]
+            return function  # type: ignore[no-any-return]  # of this kind
         if kind is MethodType:
             function = function.__func__
         elif kind is functools.partial:

@@ -57,6 +57,6 @@ def block_of_passes(made: Function, declarations: list[ast.stmt]) -> list[ast.st
     _, body = split_docstring(made.body)
     known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
     for declaration in hoist_declarations(made, body):
-        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]
+        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]  # its kind is known
             declarations.append(declaration)
     return body or [At(made).put(ast.Pass())]

@@ -149,7 +149,7 @@ def _all_of(tests: Sequence[ast.expr]) -> list[ast.expr]:
     found: list[ast.expr] = []
     for test in tests:
         is_and = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
-        found += _all_of(test.values) if is_and else [test]  # type: ignore[attr-defined]
+        found += _all_of(test.values) if is_and else [test]  # type: ignore[attr-defined]  # its kind is known
     return found
 
 

@@ -64,7 +64,8 @@ def _cell(symbol: str) -> ModuleType:
     """The cell with a symbol: what pickle calls for it."""
     if symbol not in OBJECTS:
         make_cell(symbol)  # of another process: it has no attributes
-    return OBJECTS[symbol]  # type: ignore[no-any-return]
+    cell: ModuleType = OBJECTS[symbol]
+    return cell
 
 
 FLAGS: Final = make_cell(symbol_places.FLAGS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["with_items_read", "with_items_tagged"]
 
 def with_items_tagged(ctx: Context, value: Any, tagged: Callable[[Any], Any]) -> Any:
     """A list, tuple or dict of what `tagged` returns for its items; any other value itself."""
-    store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
+    store = own_store(ctx, create=True)
     if type(value) in (list, tuple):
         items = [tagged(item) for item in value]
         return store.bind_items(type(value)(map(plain, items)), items)
@@ -32,7 +32,7 @@ def with_items_tagged(ctx: Context, value: Any, tagged: Callable[[Any], Any]) ->
 def with_items_read(ctx: Context, value: Any, read: Callable[[Any], Any]) -> Any:
     """A list, tuple or dict of what `read` returns for its items, which get their wrappers; any other value itself."""
     bare = plain(value)
-    store = tag_of(ctx).store  # type: ignore[union-attr]
+    store = own_store(ctx)
     if isinstance(bare, (list, tuple)):
         items = [read(item) for item in store.wrapped_items(bare)]
         return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)

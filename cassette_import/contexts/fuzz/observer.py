@@ -21,7 +21,7 @@ from cassette_import.contexts.fuzz.match_patterns import TYPES_BY_NAME, with_sub
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.matched_parts import part_of_subject
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Comparison", "Observer", "observed"]
@@ -118,7 +118,7 @@ class Observer(Context, tagging=True):
 
     def _bind_parts(self, value: Any, parts: PartsOfResult) -> bool:
         """Tag the parts of a container that a function has made; False if they are tagged, or are too many."""
-        store = tag_of(self, create=True).store  # type: ignore[union-attr]
+        store = own_store(self, create=True)
         if len(value) > _MOST_PARTS or store.items.of(value) is not None:
             return False
         if type(value) is dict:
@@ -152,7 +152,7 @@ class Observer(Context, tagging=True):
 
     def note_subject(self, subject: Any, wanted: Iterable[tuple[Any, str, Any]]) -> None:
         """Note what the patterns of a `match` statement compare parts of its subject with."""
-        store = tag_of(self, create=True).store  # type: ignore[union-attr]
+        store = own_store(self, create=True)
         for way, how, value in wanted:
             part = part_of_subject(store, subject, None, way)
             bare = plain(part)

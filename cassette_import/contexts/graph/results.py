@@ -17,7 +17,7 @@ from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Made, Template, leaves_in
 from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 __all__ = ["Parts", "is_plain_object", "store_of", "template_of"]
@@ -118,7 +118,7 @@ def _slots_of(kind: type) -> list[str]:
 
 def store_of(ctx: TraceContext) -> Any:
     """The store of the metadata of a trace."""
-    return tag_of(ctx, create=True).store  # type: ignore[union-attr]
+    return own_store(ctx, create=True)
 
 
 def template_of(ctx: TraceContext, value: Any, around: frozenset[int] = frozenset()) -> Template:
@@ -145,7 +145,7 @@ def template_of(ctx: TraceContext, value: Any, around: frozenset[int] = frozense
     if id(bare) in around:
         raise NotRepresentable(f"{_REFUSED}: the result contains itself\nReturn its parts")
     around = around | {id(bare)}
-    store: Any = tag_of(ctx).store  # type: ignore[union-attr]
+    store: Any = own_store(ctx)
     if isinstance(bare, (list, tuple)) and (kind in (list, tuple) or hasattr(kind, "_fields")):
         return Built(kind, tuple(template_of(ctx, item, around) for item in store.wrapped_items(bare)))
     if kind is dict:

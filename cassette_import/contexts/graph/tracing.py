@@ -21,7 +21,7 @@ from cassette_import.contexts.graph.results import Parts, is_plain_object, store
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.runtime.dispatch.call_sites import CallSite
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Argument", "Trace", "argument_names", "is_unknown", "trace", "unknown"]
@@ -248,7 +248,7 @@ def _check_effects(ctx: TraceContext, result: list[Any]) -> None:
             f"a graph cannot represent this: a variable outside of the call is assigned, in {changed}\n"
             "Return the value, or keep it in an object"
         )
-    tag_of(ctx).store.keep_parts_of(None)  # type: ignore[union-attr]
+    own_store(ctx).keep_parts_of(None)
     ctx.forget_functions()
     ctx.arrays.forget()
     outliving = ctx.outside.changed_object(result)

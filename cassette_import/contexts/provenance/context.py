@@ -25,7 +25,7 @@ from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, range
 from cassette_import.contexts.provenance.shown_values import runs_no_code
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = ["Cell", "Line", "Provenance"]
@@ -110,7 +110,7 @@ class Provenance(Context, tagging=True):
         if f in _CONCATENATED:
             return self._concatenated_pieces(arguments)
         if f is str.join and len(arguments) == 2:
-            items = tag_of(self).store.wrapped_items(plain(arguments[1]))  # type: ignore[union-attr]
+            items = own_store(self).wrapped_items(plain(arguments[1]))
             between = itertools.chain.from_iterable((arguments[0], item) for item in items)
             return self._concatenated_pieces(tuple(between)[1:])
         if f in _PADDED and type(plain(arguments[0])) is str:
@@ -163,7 +163,7 @@ class Provenance(Context, tagging=True):
 
     def _values_in(self, container: Any) -> Iterator[Any]:
         """The items of a list or tuple, or the keys and values of a dict, wrapped; none of a set."""
-        store: Any = tag_of(self).store  # type: ignore[union-attr]
+        store: Any = own_store(self)
         if isinstance(container, (list, tuple)):
             yield from store.wrapped_items(container)
         elif isinstance(container, dict):

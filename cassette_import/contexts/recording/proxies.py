@@ -162,7 +162,7 @@ def class_of(description: Mapping[str, Any]) -> type:
     module, _, qualified = description["name"].partition(":")
     known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
     if module == "builtins" and known is not None:
-        return known  # type: ignore[no-any-return]
+        return known  # type: ignore[no-any-return]  # `types` names its types so
     return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
 
 

@@ -111,7 +111,7 @@ class Recordings:
         if mode is not None and mode not in MODES:
             known = f"; there are {', '.join(MODES)}{suggestion(str(mode), MODES)}"
             raise pytest.UsageError(f"cassette: there is no mode {mode!r} of recording{known}")
-        return mode  # type: ignore[no-any-return]
+        return mode  # type: ignore[no-any-return]  # None, or one of `MODES`
 
     def install_own_code(self, state: PluginState) -> None:
         """Overdub the tests and the other modules of the project, so that their external calls are intercepted."""

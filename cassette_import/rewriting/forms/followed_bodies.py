@@ -195,11 +195,11 @@ def _enter(node: ast.AST, _: None) -> list[tuple[str, int | None, ast.AST, None]
     """The parts of a node that run in the frame of the same body."""
     kind = node.__class__
     if kind is ast.GeneratorExp:
-        first = node.generators[0]  # type: ignore[attr-defined]
+        first = node.generators[0]  # type: ignore[attr-defined]  # its kind is known
         # An added outermost loop evaluates the iterable of the first loop, as the argument of its call.
         return [("generators", 0, first, None)] if isinstance(first, ast.comprehension) else []
     if kind is ast.comprehension and _is_added(node):
-        return [("iter", None, node.iter, None)]  # type: ignore[attr-defined]
+        return [("iter", None, node.iter, None)]  # type: ignore[attr-defined]  # its kind is known
     skip = ("body",) if kind in FUNCTIONS or kind is ast.ClassDef else ()
     return [(name, index, child, None) for name, index, child in children(node, skip)]
 

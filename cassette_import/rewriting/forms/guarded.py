@@ -146,7 +146,7 @@ class GuardedForm:
             function.value = At(receiver).load(name)
         forget = [] if stays else [at.let(name, at.constant(None))]
         if is_small(node):
-            plain: ast.expr = clone(node)  # type: ignore[assignment]
+            plain: ast.expr = clone(node)
             assert isinstance(plain, ast.Call)
             node.func = self._learned(at, function, guard, at.load(name), *forget)
             return At(node).either(known, _forgetting(plain, at, forget), node)
@@ -155,7 +155,7 @@ class GuardedForm:
             function.value = receiver
             node.func = self._picked(function, keywords)
         else:
-            again: ast.expr = clone(function)  # type: ignore[assignment]
+            again: ast.expr = clone(function)
             node.func = at.either(known, function, self._learned(at, again, guard, at.load(name)))
         return node
 

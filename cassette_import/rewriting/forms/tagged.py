@@ -341,7 +341,7 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
 
     Whether the name holds that function is tested when the call runs.
     """
-    at, name = At(node), node.func.id  # type: ignore[attr-defined]
+    at, name = At(node), node.func.id  # type: ignore[attr-defined]  # its kind is known
 
     def function() -> ast.Name:
         found = at.put(ast.Name(name, ast.Load()))

@@ -250,7 +250,7 @@ class Steps(Branches):
     def _formatted(self, at: At, part: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr]:
         """A value in an f-string, and the test whether it is neither a number nor a text, which have no own methods."""
         value, part.args[0] = self.at_event(at, *self.operand(part.args[0]))
-        conversion = part.args[1].value if len(part.args) > 1 else -1  # type: ignore[attr-defined]
+        conversion = part.args[1].value if len(part.args) > 1 else -1  # type: ignore[attr-defined]  # its kind is known
         specification = part.args[2] if len(part.args) > 2 else None
         light = At(part).put(ast.FormattedValue(value, conversion, specification))
         kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [value])])
@@ -289,7 +289,7 @@ class Steps(Branches):
         mark, given = len(self.used), function.value
         if isinstance(given, ast.Call) and is_plain_super(given):
             light: ast.expr = given
-            full: ast.expr = clone(given)  # type: ignore[assignment]
+            full: ast.expr = clone(given)
         else:
             light, full = self.operand(given)
             if not isinstance(light, ast.Name):

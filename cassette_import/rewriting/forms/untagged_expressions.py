@@ -43,7 +43,7 @@ def as_expressions(statements: Sequence[ast.stmt]) -> list[ast.expr]:
             assert isinstance(statement.targets[0], ast.Name)
             made.append(at.let(statement.targets[0].id, statement.value))
         elif isinstance(statement, ast.Delete):
-            made.append(at.clear([target.id for target in statement.targets]))  # type: ignore[attr-defined]
+            made.append(at.clear([target.id for target in statement.targets]))  # type: ignore[attr-defined]  # by kind
         elif isinstance(statement, ast.If):
             none = at.constant(None)
             then, otherwise = (as_expressions(block) or [none] for block in (statement.body, statement.orelse))

@@ -110,7 +110,7 @@ def _rest(value: ast.expr, form: Form) -> ast.expr:
 def _store(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
     at = At(target)
     if has(target, CLASS_NAME):
-        name: str = target.id  # type: ignore[attr-defined]
+        name: str = target.id  # type: ignore[attr-defined]  # its kind is known
         return [at.put(ast.Assign([target], at.call(at.symbol(symbols.CLASS_VALUE), [value, at.constant(name)])))]
     plain = at.put(ast.Assign([target], value))
     operation, last = _STORES[type(target)](target, value, plain, at)

@@ -167,9 +167,9 @@ def is_own_decorator(decorator: ast.expr) -> bool:
 def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
     def handler(node: Any, form: Form, depth: int) -> ast.expr:
         if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))) or not form.wanted(name):
-            return node  # type: ignore[no-any-return]
+            return node  # type: ignore[no-any-return]  # a display
         if any(isinstance(element, ast.Slice) for element in node.elts):
-            return node  # type: ignore[no-any-return]  # an index: `a[b:c, d]`
+            return node  # type: ignore[no-any-return]  # a display  # an index: `a[b:c, d]`
         if any(isinstance(element, ast.Starred) for element in node.elts):
             return form.operate(_unpacked(name, node), depth)
         if node.elts and all(has(element, LITERAL) for element in node.elts):
@@ -182,7 +182,7 @@ def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
 
 def _constant(name: str, node: Any) -> Operation:
     """A tuple of constants, which is one object however often it is evaluated."""
-    return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late=symbols.CONSTANT, whole=True)  # type: ignore[misc]
+    return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late=symbols.CONSTANT, whole=True)
 
 
 def _unpacked(name: str, node: ast.expr) -> Operation:

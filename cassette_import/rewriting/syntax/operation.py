@@ -28,7 +28,7 @@ class Slot:
 
     def get(self) -> ast.expr:
         value = getattr(self.holder, self.field)
-        return value if self.index is None else value[self.index]  # type: ignore[no-any-return]
+        return value if self.index is None else value[self.index]  # type: ignore[no-any-return]  # a node
 
     def set(self, value: ast.expr) -> None:
         if self.index is None:

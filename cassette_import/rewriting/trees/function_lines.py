@@ -123,7 +123,7 @@ def _parsed(
         body = parse(above + "\n".join(lines[first - 1 : last])).body
     except (SyntaxError, ValueError):
         return None
-    return body[0].body if is_indented else body  # type: ignore[attr-defined]
+    return body[0].body if is_indented else body  # type: ignore[attr-defined]  # its kind is known
 
 
 def _scopes(qualified_name: str) -> tuple[ast.AST, ...] | None:

@@ -132,15 +132,15 @@ class _SurveyWalk:
                 node = work.pop()
                 kind = node.__class__
                 if kind is ast.Name:
-                    self.used.add(node.id)  # type: ignore[attr-defined]
-                elif kind is ast.Call and node.func.__class__ is ast.Name:  # type: ignore[attr-defined]
-                    self.called.add(node.func.id)  # type: ignore[attr-defined]
+                    self.used.add(node.id)  # type: ignore[attr-defined]  # its kind is known
+                elif kind is ast.Call and node.func.__class__ is ast.Name:  # type: ignore[attr-defined]  # by kind
+                    self.called.add(node.func.id)  # type: ignore[attr-defined]  # its kind is known
                 elif kind in _SUSPENDING:
                     self.suspendable = self.suspendable or not is_own
                 if kind in _FUNCTIONS_AND_CLASSES:
                     work += [child for _, _, child in children(node, skip=("body",))]
                 elif kind is ast.GeneratorExp and not is_own:
-                    first = node.generators[0]  # type: ignore[attr-defined]
+                    first = node.generators[0]  # type: ignore[attr-defined]  # its kind is known
                     work.append(first.iter)
                     own += [node.elt, first.target, *first.ifs, *node.generators[1:]]  # type: ignore[attr-defined]
                 else:

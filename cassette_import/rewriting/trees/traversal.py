@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 State = TypeVar("State")
+AnyNode = TypeVar("AnyNode", bound=ast.AST)
 Slot = tuple[Any, str, int | None]
 """The place of a node: its parent, the field, and the index if the field is a list."""
 
@@ -99,7 +100,7 @@ def parts(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
+def clone(node: AnyNode, kept: str | None = None) -> AnyNode:
     """A deep copy, ten times as fast as `copy.deepcopy`.
 
     With `kept`, the copy shares the children of nodes that have no attribute of that name.
@@ -134,7 +135,7 @@ _WITH_FURTHER_LISTS = (ast.Compare, ast.Global, ast.Nonlocal, ast.Import, ast.Im
 """Nodes with lists of names, or of nodes that traversal leaves out."""
 
 
-def _shallow(node: ast.AST, work: list[ast.AST]) -> ast.AST:
+def _shallow(node: AnyNode, work: list[ast.AST]) -> AnyNode:
     """A copy of one node. It is added to `work` unless it is a leaf: its children have to be copied as well."""
     kind = node.__class__
     copy = kind.__new__(kind)

@@ -325,7 +325,8 @@ def tag_parts(tag: Tag, value: Any, metadata_of: Callable[[Any], Any]) -> Any:
 def _pairs(container: Any) -> Iterable[tuple[Any, Any]]:
     """The parts of a container with their keys in an entry of the store."""
     if is_a(container, dict):
-        return container.items()  # type: ignore[no-any-return]
+        pairs: Iterable[tuple[Any, Any]] = container.items()
+        return pairs
     return enumerate(container) if is_a(container, SEQUENCES) else zip(container, container, strict=True)
 
 

@@ -38,6 +38,14 @@ def tag_of(context: Any, create: bool = False) -> Tag | None:
     return tag  # type: ignore[no-any-return]
 
 
+def own_store(context: Any, create: bool = False) -> Store:
+    """The shadow store of the tag of a context, which has one here, or gets it by `create`."""
+    tag = tag_of(context, create=create)
+    assert tag is not None
+    store: Store = tag.store
+    return store
+
+
 def store_of(activation: Activation) -> Store | None:
     """The shadow store of an activation."""
     for tag in reversed(activation.tags):

@@ -12,9 +12,9 @@ from cassette_import.errors import PassError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import Function
+from cassette_import.rewriting.trees.scopes import Function, clone
 from cassette_import.runtime.names import NAMES
-from cassette_import.specialization.passes.function_nodes import copy_of, first_of_body
+from cassette_import.specialization.passes.function_nodes import first_of_body
 from cassette_import.specialization.passes.tree_tools import nooverdub
 
 _FAILURE: Final = "_failure"
@@ -31,7 +31,7 @@ def failure_of(tree: Function) -> PassError | None:
 
 def failing(tree: Function, error: PassError) -> Function:
     """A copy of the function whose body raises the error."""
-    made = copy_of(tree)
+    made = clone(tree)
     at = At(first_of_body(tree))
     call = nooverdub(at.call(at.symbol(symbols.PASS_FAILED), [at.constant(len(_failures))]))
     made.body = call if isinstance(made, ast.Lambda) else [at.put(ast.Expr(call))]

@@ -18,12 +18,6 @@ NUMBER: Final = "_number"
 """The attribute of a nested function's node: its number among the nested functions of the original."""
 
 
-def copy_of(tree: Function) -> Function:
-    """A deep copy of a function's node."""
-    copied: Any = clone(tree)
-    return copied  # type: ignore[no-any-return]
-
-
 def origin_of(tree: Function) -> Function:
     """The node as it was before any pass."""
     origin: Function = getattr(tree, ORIGIN, tree)

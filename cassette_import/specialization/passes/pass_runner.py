@@ -17,7 +17,7 @@ from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.nested_bodies import PASSED
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.places import Index
-from cassette_import.rewriting.trees.scopes import Function
+from cassette_import.rewriting.trees.scopes import Function, clone
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.specialization.passes import context_slots
 from cassette_import.specialization.passes.failures import failing, failure_of
@@ -25,7 +25,6 @@ from cassette_import.specialization.passes.function_nodes import (
     HISTORY,
     NUMBER,
     ORIGIN,
-    copy_of,
     nested_in,
     number_nested,
     origin_of,
@@ -34,7 +33,7 @@ from cassette_import.specialization.passes.function_nodes import (
 from cassette_import.specialization.passes.reflection import Reflection
 from cassette_import.specialization.passes.results import function_of
 from cassette_import.specialization.passes.validation import Unfit, check, compiled
-from cassette_import.specialization.source_file import dedented
+from cassette_import.specialization.source_text import dedented
 
 _DEEP: Final = 200
 """From this stack depth on, a `RecursionError` may be the program's, and specialising is repeated on a fresh stack."""
@@ -89,7 +88,7 @@ def apply(
             made = failing(tree, error)
         setattr(made, HISTORY, key)
         results[key] = made
-    return copy_of(results[key])
+    return clone(results[key])
 
 
 def apply_to_module(passes: Sequence[Any], level: int, tree: ast.Module) -> None:
@@ -132,7 +131,7 @@ def _run(one: Any, context_type: type, function: FunctionType, tree: Function, s
     code = function.__code__
     name = getattr(one, "__qualname__", None) or repr(one)
     where = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
-    shown = _with_surroundings(copy_of(tree), source, code)
+    shown = _with_surroundings(clone(tree), source, code)
     reflection = Reflection(function, shown, source, code.co_filename, code.co_firstlineno, context_type)
     try:
         result = one(context_type, reflection)
@@ -192,7 +191,7 @@ def _restore_nested(made: Function, origin: Function) -> None:
         if number is None:
             continue
         if parameter_names(inner) == parameter_names(before[number]):
-            inner.body = copy_of(before[number]).body
+            inner.body = clone(before[number]).body
         else:
             delattr(inner, NUMBER)
 
@@ -220,7 +219,7 @@ def _nested_functions(
             continue
         path, code = found[id(written)]
         earlier = getattr(inner, PASSED, None)
-        tree = copy_of(written if earlier is None else earlier)
+        tree = clone(written if earlier is None else earlier)
         if earlier is None and hasattr(tree, ORIGIN):
             delattr(tree, ORIGIN)
         first = code.co_firstlineno - function.__code__.co_firstlineno

@@ -59,7 +59,7 @@ class Reflection:
         self.filename = filename
         self.lineno = lineno
         self.context_type = context_type
-        self._untouched: Any = clone(tree)
+        self._untouched = clone(tree)
         attach_scope(function, tree)
 
     def __repr__(self) -> str:
@@ -91,10 +91,7 @@ class Reflection:
         >>> print(cassette_import.reflect(colorsys._v).overdubbed(cassette_import.Context).partition("\\n")[0])
         def _v(m1, m2, hue):
         """
-        variant = (context.__new__(context) if isinstance(context, type) else context)._variant_alone()
-        made = variant.apply_passes(self.function, self._copy(), self.source)
-        if made is not None and (failure := failure_of(made)) is not None:
-            raise failure
+        variant, made = self._after_passes(context)
         prefix = variant.shape.prefix
         bodies = {} if made is None else {prefix: made}
         return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {prefix: variant.name})
@@ -123,15 +120,19 @@ class Reflection:
         >>> print(text.splitlines()[1].strip())
         y = @operator.add(@operator.add(@operator.mul(0.3, r), @operator.mul(0.59, g)), @operator.mul(0.11, b))
         """
+        variant, made = self._after_passes(context)
+        return in_event_notation(self._copy() if made is None else made, variant.shape)
+
+    def _after_passes(self, context: HasVariant | type[HasVariant]) -> tuple[Variant, Any]:
+        """The variant of a context, and what its passes make of the function; None if it has none."""
         variant = (context.__new__(context) if isinstance(context, type) else context)._variant_alone()
         made = variant.apply_passes(self.function, self._copy(), self.source)
         if made is not None and (failure := failure_of(made)) is not None:
             raise failure
-        return in_event_notation(self._copy() if made is None else made, variant.shape)
+        return variant, made
 
     def _copy(self) -> Function:
-        copied: Any = clone(self._untouched)
-        return copied  # type: ignore[no-any-return]
+        return clone(self._untouched)
 
 
 def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:

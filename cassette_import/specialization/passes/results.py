@@ -9,10 +9,9 @@ import ast
 from typing import Any
 
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
 from cassette_import.rewriting.trees.traversal import children
 from cassette_import.specialization.passes.function_nodes import (
-    copy_of,
     first_of_body,
     parameter_names,
     parameter_text,
@@ -23,10 +22,10 @@ from cassette_import.specialization.passes.validation import Unfit
 
 def function_of(result: Any, before: Function) -> Function:
     """The function `before` with the body that a pass returned: a new tree with the positions of `before`."""
-    made = copy_of(before)
+    made = clone(before)
     made.body = _body_of(result, before)
     try:
-        made = copy_of(made)  # a tree of its own: a pass may return a node that it keeps, or one node in two places
+        made = clone(made)  # a tree of its own: a pass may return a node that it keeps, or one node in two places
     except (AttributeError, TypeError) as error:
         raise Unfit(f"returned what is no tree ({error})") from error
     _set_positions(made, before)

@@ -214,5 +214,5 @@ def _counted(number: int, statements: Sequence[ast.stmt], origin: ast.stmt) -> l
         for node in ast.walk(statement):
             if id(node) not in original and "lineno" in node._attributes:
                 at.put(node)
-        made.append(clone(statement))  # type: ignore[arg-type]  # a statement that is inserted twice becomes two
+        made.append(clone(statement))  # a statement that is inserted twice becomes two
     return made

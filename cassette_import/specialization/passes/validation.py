@@ -89,12 +89,12 @@ def _combined(made: Function, origin: Function) -> Function:
     declarations += [
         declaration
         for declaration in hoist_declarations(other, other.body)
-        if not known.issuperset(declaration.names)  # type: ignore[attr-defined]
+        if not known.issuperset(declaration.names)  # type: ignore[attr-defined]  # its kind is known
     ]
     at = At(both.body[0])
     choice = at.put(ast.If(at.symbol(symbols.IS_ANY_ACTIVE), other.body or [at.put(ast.Pass())], both.body))
     both.body = [*declarations, choice]
-    return both  # type: ignore[no-any-return]
+    return both  # type: ignore[no-any-return]  # the copy of a function
 
 
 def _kind(code: CodeType) -> str:
