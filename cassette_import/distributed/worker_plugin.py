@@ -30,7 +30,7 @@ _joined: Final[dict[str, JoinedProcess | EachTask]] = {}
 """The contexts that are active in this process, by the name of the plugin."""
 
 
-class CassettePlugin(WorkerPlugin):  # type: ignore[misc]
+class CassettePlugin(WorkerPlugin):  # type: ignore[misc]  # dask has no types
     """A worker plugin of dask: packages are installed, and a context is active in all tasks, on every worker.
 
     Coroutines that are tasks run in the event loop of the worker, outside of the context.

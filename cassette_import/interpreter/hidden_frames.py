@@ -65,7 +65,7 @@ def _is_comprehension(const: object) -> bool:
 def unmonitored(code: CodeType) -> CodeType:
     """Return hidden code, and have no tool notified of its exceptions. Each copy of the code needs a call."""
     if MONITORS_BY_CODE:
-        monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
         try:
             monitoring.use_tool_id(_TOOL, __name__)
         except ValueError:  # another tool has the identifier

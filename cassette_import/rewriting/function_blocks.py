@@ -55,6 +55,7 @@ def block_of_passes(made: Function, declarations: list[ast.stmt]) -> list[ast.st
     """The statements of a body that passes made; its declarations go to the top of the function."""
     assert not isinstance(made, ast.Lambda)
     _, body = split_docstring(made.body)
+    # For the type checker: declarations have names.
     known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
     for declaration in hoist_declarations(made, body):
         if not known.issuperset(declaration.names):  # type: ignore[attr-defined]  # its kind is known

@@ -62,8 +62,8 @@ class RegistryPort:
         self._registry = registry
         self._hand_over(registry)
         # These are used at each import of a selected module.
-        self.wants_module_level = registry.wants_module_level  # type: ignore[method-assign]
-        self.wants_trampolines = registry.wants_trampolines  # type: ignore[method-assign]
+        self.wants_module_level = registry.wants_module_level  # type: ignore[method-assign]  # a shortcut
+        self.wants_trampolines = registry.wants_trampolines  # type: ignore[method-assign]  # a shortcut
 
     def _hand_over(self, registry: ModuleRegistry) -> None:
         while self._listed:  # another thread may do the same

@@ -246,7 +246,7 @@ class SourceFile:
             from _pytest.assertion.rewrite import rewrite_asserts
 
             data = source if isinstance(source, bytes) else source.encode()
-            rewrite_asserts(tree, data, self.filename, loader.config)  # type: ignore[union-attr]
+            rewrite_asserts(tree, data, self.filename, loader.config)  # type: ignore[union-attr]  # pytest's loader
         except (ImportError, AttributeError, TypeError):
             return self.parse(source)  # another version of pytest: assertions stay as written
         return tree

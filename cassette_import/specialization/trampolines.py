@@ -53,7 +53,7 @@ def connect(enter: Callable[[Any, Callable[[], Any]], Callable[..., Any]]) -> No
 
     It returns the function that they call with their arguments.
     """
-    _Enter.__call__ = staticmethod(enter)  # type: ignore[method-assign]
+    _Enter.__call__ = staticmethod(enter)  # type: ignore[method-assign]  # so that it costs no frame
     codecs.register(_codec)
     codecs.lookup(_ENTER)  # from now on, the registry has it
 

@@ -155,7 +155,7 @@ def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     """A result without the context's metadata, and the metadata in the structure of the result."""
     own_tag: Any = tag_of(context)
     if is_array(plain(result)):
-        return context.split_array(result)  # type: ignore[no-any-return]
+        return context.split_array(result)  # type: ignore[no-any-return]  # as `split_outputs`
     if type(result) is Tagged:
         if own_tag not in result._tagged_metas:
             return result, default

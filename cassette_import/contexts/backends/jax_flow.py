@@ -73,7 +73,7 @@ class JaxFlowKernel(FlowKernel):
         return f"{ARRAY_HELPERS}\n\n{text}" if any(one in text for one in ("numpy.", "_any_", "_item(")) else text
 
     @property
-    def has_open_loops(self) -> bool:  # type: ignore[override]
+    def has_open_loops(self) -> bool:  # type: ignore[override]  # here it may change
         """Whether a loop is a `lax.while_loop`."""
         return has_open_loops(self.flow.body)
 

@@ -34,7 +34,7 @@ Label: TypeAlias = tuple[str, int, str]
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _T = TypeVar("_T")
-_ALIASES: Final = frozenset(map(id, (GenericAlias, type(Generic[_T]))))  # type: ignore[index]
+_ALIASES: Final = frozenset(map(id, (GenericAlias, type(Generic[_T]))))  # type: ignore[index]  # a private class
 """The types of classes with parameters, such as `list[int]`, by identity as the other types."""
 _DESCRIPTORS: Final = frozenset(map(id, (type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"]))))
 """The types of methods in C, by identity: the metaclass of another type may have no hash."""

@@ -40,7 +40,7 @@ def check_number(name: str, value: object, of: str = "", least: int = 0) -> None
     ValueError: limit is a number of lines, not 'many'
     """
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    if is_number and value >= least:  # type: ignore[operator]
+    if is_number and value >= least:  # type: ignore[operator]  # it is a number
         return
     if is_number and least == 0:
         raise ValueError(f"{name} must not be less than 0, and is {value}")

@@ -65,7 +65,7 @@ def outliving(
     for entry in entries.values():
         work += entry[:2]
     own = {id(entry[1]) for entry in entries.values()}
-    one = entry = None  # type: ignore[assignment]
+    one = entry = None  # type: ignore[assignment]  # they refer to no object from here on
     while work:
         node = work.pop()
         if id(node) in nodes:

@@ -259,6 +259,7 @@ def _atan2(to: PathRecorder, f: Any, y: Node, x: Node) -> Node:
     if less(to, f, y, zero):
         return to.node("sub", to.node("neg", quarter), to.node("atan", to.node("div", x, y)))
     half = to.fixed(PI, "π")  # the signs of zeros decide, which bounds do not know
+    # For the type checker: `decide` returns one of the nodes.
     return to.decide([Option(node, _unsure(y)) for node in (half, to.node("neg", half), zero)])  # type: ignore[no-any-return]
 
 
@@ -269,6 +270,7 @@ def _copysign(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
         return opposite
     if less(to, f, zero, y):
         return size
+    # For the type checker: `decide` returns one of the nodes.
     return to.decide([Option(node, _unsure(y)) for node in (size, opposite)])  # type: ignore[no-any-return]
 
 

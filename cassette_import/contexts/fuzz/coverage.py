@@ -107,7 +107,7 @@ class _Monitored(Coverage):
         monitoring.restart_events()
 
     def stop(self) -> None:
-        monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
         monitoring.set_events(self._tool, 0)
         for event in self._events:
             monitoring.register_callback(self._tool, event, None)

@@ -97,7 +97,7 @@ def _resolver(function: Any) -> Resolve:
 
 
 def _wanted(pattern: ast.pattern | None, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    find = _WANTED_BY_PATTERN.get(type(pattern))  # type: ignore[arg-type]
+    find = _WANTED_BY_PATTERN.get(type(pattern))  # type: ignore[arg-type]  # other kinds have None
     if find is not None:
         yield from find(pattern, way, resolve)
 

@@ -211,6 +211,7 @@ def _short(value: Any) -> Any:
     return (type(value), value) if type(value) in (str, bytes, int, float) else id(value)
 
 
+# For the type checker: `register` returns a function of any type.
 @Observer.prehook.register(operator.getitem, operator.contains, isinstance)  # type: ignore[untyped-decorator]
 def _of_container(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     """A container of the input that has no leaves yet: its look-ups compute nothing."""
@@ -218,13 +219,14 @@ def _of_container(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
         ctx.note(f, arguments, ...)
 
 
-@Observer.prehook.register(getattr, hasattr)  # type: ignore[untyped-decorator]
+@Observer.prehook.register(getattr, hasattr)  # type: ignore[untyped-decorator]  # `register` returns any function
 def _of_name(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     """A name that is made of the input, as of a method that a visitor looks up: there are few of them."""
     if plain(arguments[1]) is not arguments[1]:
         ctx.note(f, arguments[:2], ...)
 
 
+# For the type checker: `register` returns a function of any type.
 @Observer.prehook.register(*LOOK_UPS, LOOK_UPS[-1])  # type: ignore[untyped-decorator]
 def _before(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     ctx.note(f, (*arguments, *keywords.values()), ...)
@@ -240,6 +242,7 @@ class ObserverOfPatterns(Observer):
         return subject
 
 
+# For the type checker: `register` returns a function of any type.
 @ObserverOfPatterns.overdub.register(ObserverOfPatterns.show_subject)  # type: ignore[untyped-decorator]
 def _of_match(ctx: Any, f: Any, *arguments: Any) -> Any:
     _, subject, wanted = arguments

@@ -28,7 +28,7 @@ def examples(pattern: re.Pattern[Any]) -> list[Any]:
     >>> examples(re.compile(r"(GET|PUT) /\\d+"))
     ['GET /0', 'PUT /0', 'GET /00', 'PUT /00']
     """
-    parser: Any = re._parser  # type: ignore[attr-defined]
+    parser: Any = re._parser  # type: ignore[attr-defined]  # private
     texts = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
     is_bytes = isinstance(pattern.pattern, bytes)
     return [text.encode("latin-1", "replace") if is_bytes else text for text in texts]

@@ -98,6 +98,7 @@ class Node:
     def compute(self, results: Mapping[int, Any]) -> Any:
         """Call the function with the results of other nodes."""
         named = {name: evaluated(part, results) for name, part in self.keywords.items()}
+        # For the type checker: an operation has a function.
         return self.function(*[evaluated(part, results) for part in self.operands], **named)  # type: ignore[misc]
 
     def __repr__(self) -> str:

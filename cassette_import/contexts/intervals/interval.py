@@ -23,7 +23,7 @@ class Interval(NamedTuple):
     high: float
 
     def __contains__(self, value: object) -> bool:
-        return bool(self.low <= value <= self.high)  # type: ignore[operator]
+        return bool(self.low <= value <= self.high)  # type: ignore[operator]  # numbers alone
 
     @property
     def width(self) -> float:

@@ -151,7 +151,7 @@ class Balls(Level):
     def _failed(self, error: CassetteError) -> CassetteError:
         """Note why there is no enclosure, for all lanes of the run."""
         self.lanes.commit()
-        error.of_lane = True  # type: ignore[attr-defined]
+        error.of_lane = True  # type: ignore[attr-defined]  # read in `vectorized_call`
         self.failure = self.failure or error
         return error
 

@@ -294,4 +294,4 @@ def _round(self: Lane, digits: Any = None) -> Any:
     return _compute(round, self) if digits is None else _compute(round, self, digits)
 
 
-Lane.__round__ = _round  # type: ignore[attr-defined]
+Lane.__round__ = _round  # type: ignore[attr-defined]  # made by a function

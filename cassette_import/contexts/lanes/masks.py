@@ -67,12 +67,14 @@ class Choice:
     def join(self, *values: Any) -> _Values:
         """End the second side; return the variables for the lanes of both."""
         lanes = self._lanes
+        # For the type checker: the first side has ended.
         after_one = lanes.current(self._after_one)  # type: ignore[arg-type]
         pieces = [(after_one, self._values if self._swapped else values), (lanes.active, values)]
         return _joined(lanes, [piece for piece in pieces if piece[0].size], self.parent, values)
 
     def value(self, one: Any, other: Any) -> Any:
         """The value of an expression of which both sides have run."""
+        # For the type checker: the first side has ended.
         after_one = self._lanes.current(self._after_one)  # type: ignore[arg-type]
         pieces = [(after_one, (one,)), (self._lanes.active, (other,))]
         return _joined(self._lanes, [piece for piece in pieces if piece[0].size], self.parent, (one,))[0]

@@ -90,6 +90,7 @@ def _annotated(lanes: Lanes, target: LaneSet, pieces: Pieces, level: Level) -> A
         parts = None
     else:
         for name in dict.fromkeys(name for _, _, given in split for name in given or ()):
+            # For the type checker: `parts` is a dict here.
             parts[name] = _column(  # type: ignore[index]
                 lanes,
                 target,

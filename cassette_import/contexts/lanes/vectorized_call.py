@@ -125,6 +125,7 @@ class VectorizedCall:
             return self.pieces[0][1]
         if self.failures and self.options.errors == "raise":
             error = self._noted(min(self.failures))
+            # For the type checker: `vectorize` documents this attribute.
             error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
             raise error
         failed = np.array(sorted(self.failures), np.intp)

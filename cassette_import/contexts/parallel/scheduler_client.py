@@ -12,7 +12,7 @@ from distributed import Client
 __all__ = ["SchedulerClient"]
 
 
-class SchedulerClient(Client):  # type: ignore[misc]
+class SchedulerClient(Client):  # type: ignore[misc]  # dask has no types
     """A client that stops its event loop even if it cannot connect, or has been closed by the end of the connection."""
 
     def start(self, **options: Any) -> None:

@@ -213,7 +213,7 @@ def _find_caller(
     """`Logger.findCaller`, which says how far above the function of a task a frame is."""
     if _noting.output is None:
         return plain(logger, stack_info, stacklevel)
-    inside, above = frames_of_task(logging._is_internal_frame)  # type: ignore[attr-defined]
+    inside, above = frames_of_task(logging._is_internal_frame)  # type: ignore[attr-defined]  # private
     chosen = max(stacklevel, 1) - 1
     frame = [*inside, *above][min(chosen, len(inside) + len(above) - 1)]
     path, stack = Above(frame.f_code.co_filename), Above("Stack (most recent call last):")

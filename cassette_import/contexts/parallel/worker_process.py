@@ -31,7 +31,7 @@ dask has workers give back all of it, so that each task with images or arrays wo
 _SEED: Final = "PYTHONHASHSEED"
 
 
-class Keeper(Nanny):  # type: ignore[misc]
+class Keeper(Nanny):  # type: ignore[misc]  # dask has no types
     """The process that starts a worker, and starts it again if it dies."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -39,13 +39,14 @@ class Keeper(Nanny):  # type: ignore[misc]
         self.pre_spawn_env.update({name: os.environ[name] for name in (_SEED, *_MEMORY) if name in os.environ})
 
 
-class WorkerProcess(SubprocessWorker):  # type: ignore[misc]
+class WorkerProcess(SubprocessWorker):  # type: ignore[misc]  # dask has no types
     """A worker with the options, and the seed of hashes, of the interpreter that runs the program."""
 
     def __init__(self, scheduler: str, name: Any = None, **options: Any) -> None:
         super().__init__(scheduler, f"{Keeper.__module__}.{Keeper.__qualname__}", name, options)
 
     async def _start(self) -> None:
+        # For the type checker: this function has no type, and `multiprocessing` uses it too.
         options: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         worker = json.dumps({"cls": self.worker_class, "opts": self.worker_kwargs})
         command = [sys.executable, *options, "-m", "dask", "spec", self.scheduler, "--spec", worker]

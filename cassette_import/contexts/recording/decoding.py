@@ -109,6 +109,7 @@ class Decoder:
 
     def _named_tuple(self, content: Any) -> Any:
         name, fields, items = content
+        # For the type checker: named tuples have `_make`.
         return _named_tuple_class(name, tuple(fields))._make(self(items))  # type: ignore[attr-defined]
 
     def _enum(self, content: Any) -> Any:
@@ -160,6 +161,7 @@ def _named_tuple_class(name: str, fields: tuple[str, ...]) -> type:
     if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
         return found
     module, _, qualified = name.partition(":")
+    # For the type checker: the names of the fields are known at run time alone.
     made: type = collections.namedtuple(qualified.rpartition(".")[2], fields, module=module)  # type: ignore[misc]
     made.__qualname__ = qualified
     return made

@@ -229,6 +229,7 @@ class Encoder:
             if not is_plain_named_tuple(kind):
                 raise NotSerialisable
             items = self.serialised(list(value), depth)
+            # For the type checker: the class is that of a named tuple.
             return {"named tuple": [reference(kind), list(kind._fields), items]}, value  # type: ignore[attr-defined]
         try:
             reduced = value.__reduce_ex__(_PICKLE_PROTOCOL)

@@ -230,10 +230,11 @@ class Array(Proxy):
     __complex__ = __float__
 
     def __index__(self) -> int:
+        # For the type checker: the index of a `Number` is an int.
         return number(self.run, self.value[()], joined(self.dependences.flat)).__index__()  # type: ignore[no-any-return]
 
     __int__ = __index__
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays
 
     # ---- methods that are no functions
 

@@ -82,7 +82,7 @@ def _handled(code: CodeType) -> list[tuple[int, int]]:
     """The parts of some code whose exceptions an `except` clause may catch."""
     instructions = {one.offset: one for one in dis.get_instructions(code)}
     found = []
-    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
+    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]  # not in the stubs
         names = [instructions[at].opname for at in (entry.target, entry.target + 2) if at in instructions]
         if names[:1] == ["PUSH_EXC_INFO"] and names[1:] != ["WITH_EXCEPT_START"]:
             found.append((entry.start, entry.end))

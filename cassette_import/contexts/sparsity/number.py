@@ -239,7 +239,7 @@ for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "x
     _function = getattr(operator, _name, None) or getattr(operator, f"{_name}_")
     setattr(Number, f"__{_name}__", _binary(_function, False))
     setattr(Number, f"__r{_name}__", _binary(_function, True))
-Number.__rpow__ = _binary(operator.pow, True)  # type: ignore[attr-defined]
+Number.__rpow__ = _binary(operator.pow, True)  # type: ignore[attr-defined]  # made by a function
 for _name in ["lt", "le", "eq", "ne", "gt", "ge"]:
     setattr(Number, f"__{_name}__", _binary(getattr(operator, _name), False))
 for _name in ["neg", "pos", "abs", "invert"]:

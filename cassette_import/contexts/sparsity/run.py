@@ -101,6 +101,7 @@ class Run:
     def pairs_of(self, dependence: int) -> list[tuple[list[int], list[int]]]:
         """The pairs of sets of inputs whose second derivatives a dependence has."""
         found = _members(dependence >> (self._inputs + 1))
+        # For the type checker: a pair has two members.
         return [tuple(_members(one >> 1) for one in self._pairs[number]) for number in found]  # type: ignore[misc]
 
     # ---- executions

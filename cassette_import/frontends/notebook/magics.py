@@ -37,7 +37,7 @@ _VALUE: Final = "_overdub_value_"
 class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when types are checked
     """The magic commands."""
 
-    @line_cell_magic  # type: ignore[untyped-decorator]
+    @line_cell_magic  # type: ignore[untyped-decorator]  # IPython has no types
     def overdub(self, line: str, cell: str | None = None) -> Any:
         """Run a cell, or the rest of the line, in contexts, and show what they found.
 

@@ -228,6 +228,7 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_NETWORK_MARKER}(allowed_hosts=[...]): refuse the connections that the test opens, except to these",
     )
     # `pytest.mark` creates attributes on demand; type checkers do not know that it also accepts one.
+    # For the type checker: pytest makes markers on demand.
     pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
     state = config.stash.get(_STATE, None)
     if state is not None:

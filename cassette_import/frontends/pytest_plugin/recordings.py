@@ -45,6 +45,7 @@ _LONGEST: Final = 120
 _UNFINISHED: Final = ".unfinished"
 
 
+# For the type checker: pytest has no type for the exception of `fail`.
 class TestReplayMismatch(ReplayMismatch, pytest.fail.Exception):  # type: ignore[name-defined, misc]
     """A mismatch that pytest takes for a failure of the test: so it still tears down the fixtures."""
 

@@ -86,7 +86,7 @@ class ConvertedCode:
         """Whether the instances of a class are made by `object`, and initialised by a converted function."""
         if type(kind) is not type:
             return False
-        init: Any = kind.__init__  # type: ignore[misc]
+        init: Any = kind.__init__  # type: ignore[misc]  # of the class, which may be any
         new: Any = kind.__new__
         return new is object.__new__ and type(init) is FunctionType and self._runs(init)
 

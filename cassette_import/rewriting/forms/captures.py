@@ -40,7 +40,7 @@ def tests_in(pattern: ast.pattern) -> list[Test]:
 
 
 def _add(pattern: ast.pattern | None, way: Way, found: Captures) -> None:
-    add = _KINDS.get(type(pattern))  # type: ignore[arg-type]
+    add = _KINDS.get(type(pattern))  # type: ignore[arg-type]  # other kinds have None
     if add is not None:
         add(pattern, way, found)
 

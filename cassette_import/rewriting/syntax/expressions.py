@@ -158,6 +158,7 @@ def is_own_callee(function: ast.expr) -> bool:
 def is_own_decorator(decorator: ast.expr) -> bool:
     """Whether a decorator is one of cassette_import's: the program has written none, so its call is no event."""
     begins_class = isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name)
+    # For the type checker: `begins_class` says that it is a call of a name.
     return is_own_callee(decorator) or (begins_class and decorator.func.id == symbols.CLASS_BEGIN)  # type: ignore[attr-defined]
 
 

@@ -148,6 +148,7 @@ def _annotate_changing(visited: list[tuple[ast.AST, int]], kinds: frozenset[type
         node, above = visited[number]
         kind = node.__class__
         # Decorators are calls without a node of their own.
+        # For the type checker: these kinds have decorators.
         if changing[number] or kind in kinds or (kind in _DECORATED and node.decorator_list):  # type: ignore[attr-defined]
             changing[above] = True
             setattr(node, CHANGING, True)

@@ -190,6 +190,7 @@ def _restore_ends(tree: ast.Module, levels: list[CodeType]) -> None:
     for node in reversed(nodes):  # a node after those in it
         if node.__class__ not in _WITHOUT_POSITION:
             last_part = _last_part(node)
+            # For the type checker: statements have positions.
             end = ends.get((node.lineno, node.col_offset)) or (_end(last_part) if last_part in changed else None)  # type: ignore[attr-defined]
             if end is not None and end != _end(node):
                 node.end_lineno, node.end_col_offset = end  # type: ignore[attr-defined]  # its kind is known

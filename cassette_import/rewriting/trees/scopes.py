@@ -142,6 +142,7 @@ class _SurveyWalk:
                 elif kind is ast.GeneratorExp and not is_own:
                     first = node.generators[0]  # type: ignore[attr-defined]  # its kind is known
                     work.append(first.iter)
+                    # For the type checker: comprehensions have these parts.
                     own += [node.elt, first.target, *first.ifs, *node.generators[1:]]  # type: ignore[attr-defined]
                 else:
                     work += parts(node)

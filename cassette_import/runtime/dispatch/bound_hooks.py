@@ -106,7 +106,7 @@ def _reaches_no_overdubbed_code(table: Table, context_type: type) -> bool:
 
     The methods of a type that declares it may call each other by `super()`, so they stay plain as well.
     """
-    if context_type.leaf_hooks:  # type: ignore[attr-defined]
+    if context_type.leaf_hooks:  # type: ignore[attr-defined]  # of each context type
         for method in table.methods:
             if type(method) is FunctionType:
                 OVERDUBBED.leave_alone(method, "it is a hook of a context type with leaf_hooks")

@@ -46,6 +46,7 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
         return copy.copy, (self.args[0],)  # `copy` returns a function as it is
 
 
+# For the type checker: `__module__` is that of each object, not of the class.
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
 
 

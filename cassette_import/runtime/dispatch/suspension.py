@@ -38,7 +38,7 @@ def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
     if DISPATCH.is_used:
         return DISPATCH.SuspendedCall(function, level)
     run = _make(function, level, "context, /, *arguments, **keywords", "context, *arguments, **keywords")
-    run.suspended = function, level  # type: ignore[attr-defined]
+    run.suspended = function, level  # type: ignore[attr-defined]  # an attribute of a function
     return run
 
 

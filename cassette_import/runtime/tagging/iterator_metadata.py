@@ -60,7 +60,7 @@ class _Indexed:
 
     def __getitem__(self, index: int) -> Any: ...
 
-    def __len__(self) -> int: ...  # type: ignore[empty-body]
+    def __len__(self) -> int: ...  # type: ignore[empty-body]  # of a protocol
 
 
 LAZY_TYPES: Final = tuple(

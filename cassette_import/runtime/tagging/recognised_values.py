@@ -46,7 +46,7 @@ def _is_interned_in_3_12(value: str) -> bool:
 
 
 _is_interned: Final[Callable[[str], bool]] = (
-    sys._is_interned  # type: ignore[attr-defined]
+    sys._is_interned  # type: ignore[attr-defined]  # from 3.13 on
     if sys.version_info >= (3, 13)
     else _is_interned_in_3_12
     if sys.version_info >= (3, 12)

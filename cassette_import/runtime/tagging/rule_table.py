@@ -104,7 +104,7 @@ def rule_of_python_function(function: FunctionType) -> RuleFunction | None:
     """The rule function of a Python function of the standard library, if it has one."""
     namespace = function.__globals__
     module = namespace.get("__name__")
-    found = RULES_OF_CODE.get((module, function.__code__.co_qualname))  # type: ignore[arg-type]
+    found = RULES_OF_CODE.get((module, function.__code__.co_qualname))  # type: ignore[arg-type]  # None finds nothing
     if found is None or namespace is not getattr(sys.modules.get(module), "__dict__", None):  # type: ignore[arg-type]
         return None
     return found

@@ -35,7 +35,7 @@ def tag_of(context: Any, create: bool = False) -> Tag | None:
     tag = (context._tags or {}).get(_thread.get_ident())
     if tag is None or (create and tag.entered):
         return _new(context) if create else tag
-    return tag  # type: ignore[no-any-return]
+    return tag  # type: ignore[no-any-return]  # tags are in `_tags`
 
 
 def own_store(context: Any, create: bool = False) -> Store:
@@ -50,7 +50,7 @@ def store_of(activation: Activation) -> Store | None:
     """The shadow store of an activation."""
     for tag in reversed(activation.tags):
         if tag is not None:
-            return tag.store  # type: ignore[no-any-return]
+            return tag.store  # type: ignore[no-any-return]  # of the activation's tags
     return None
 
 
@@ -130,7 +130,7 @@ def tag_for_entry(context: Any, contexts: tuple[Any, ...], tags: tuple[Any, ...]
         if own is context and known is not None:
             if known.confusable:
                 raise _confusing(context)
-            return known  # type: ignore[no-any-return]
+            return known  # type: ignore[no-any-return]  # of the activation's tags
     tag = _pending(context) or _new(context)
     tag.entered = True
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)

@@ -176,7 +176,7 @@ def _with_surroundings(tree: Function, source: str, code: CodeType) -> Function:
         ast.increment_lineno(written, code.co_firstlineno - 1)
         tree.decorator_list, tree.args, tree.returns = written.decorator_list, written.args, written.returns
         if hasattr(written, "type_params"):
-            tree.type_params = written.type_params  # type: ignore[union-attr]
+            tree.type_params = written.type_params  # type: ignore[union-attr]  # no lambda
     return tree
 
 

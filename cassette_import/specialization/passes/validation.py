@@ -85,6 +85,7 @@ def _combined(made: Function, origin: Function) -> Function:
         both.body = at.either(at.symbol(symbols.IS_ANY_ACTIVE), other.body, both.body)
         return both
     declarations = hoist_declarations(both, both.body)
+    # For the type checker: declarations have names.
     known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
     declarations += [
         declaration

@@ -71,7 +71,7 @@ def attribute(run: Records, symbol: Symbol, name: str) -> Any:
     if name in ATTRIBUTES:
         return run.operation(ATTRIBUTES[name], symbol)
     if name == "item" and not value.shape:
-        return functools.partial(kind_of(value).number, symbol)  # type: ignore[union-attr]
+        return functools.partial(kind_of(value).number, symbol)  # type: ignore[union-attr]  # of an array
     if name not in METHODS:
         raise run.refuse(f"the attribute {name} of an unknown array is read")
     return functools.partial(METHODS[name], symbol)

@@ -172,13 +172,13 @@ class Flow:
 
     def _record_all(self) -> None:
         version = self._version()
-        self._shared.fixed.clear()  # type: ignore[union-attr]
+        self._shared.fixed.clear()  # type: ignore[union-attr]  # a run has begun
         first = True
         for trace in self._points:
             found = self._recorded(trace)
             if first:
                 (self.body, self.result), first = found[:2], False
-                self._shared.fixed.update(found[2].fixed)  # type: ignore[union-attr]
+                self._shared.fixed.update(found[2].fixed)  # type: ignore[union-attr]  # a run has begun
             else:
                 self._join(*found)
         if self._version() != version:
@@ -192,7 +192,7 @@ class Flow:
             raise NotRepresentable(f"two ways through the function differ in more than numbers: {error}") from None
         if not alike(self.result, result):
             raise NotRepresentable("the results of two ways through the function differ")
-        self._shared.fixed.update(run.fixed)  # type: ignore[union-attr]
+        self._shared.fixed.update(run.fixed)  # type: ignore[union-attr]  # a run has begun
 
     def _recorded(self, trace: Trace) -> tuple[Block, Template, Recorder]:
         """One run."""

@@ -223,6 +223,7 @@ class Variables:
         for target, source in one.pairs:
             if target.number in one.live:
                 is_kept = isinstance(source, Node) and source.number not in self.folded | targets
+                # For the type checker: `is_kept` says that the source is a node.
                 self._defines(target.number, (live | one.live) - ({source.number} if is_kept else set()))  # type: ignore[union-attr]
         read = [
             source

@@ -58,8 +58,8 @@ _NOTHING: Final = object()
 def _load_with_metadata(call: LeafCall) -> Any:
     # One function for all kinds of owners: each further function would cost a frame per load.
     store, owner = call.store, plain(call.arguments[0])
-    if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
-        owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
+    if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]  # of `super`
+        owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]  # of `super`
         call.given = (owner, *call.given[1:])
     if DEFAULTS:
         descriptor = lookup(type(owner), plain(call.arguments[1]))

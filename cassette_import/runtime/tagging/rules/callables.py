@@ -133,7 +133,7 @@ def _comparable(value: Any) -> Any:
 # ---- parametrised classes
 
 _IGNORED: Final = (AttributeError, TypeError) if sys.version_info < (3, 13) else (Exception,)
-_PYTHON_ALIAS: Final[Any] = type(typing.Generic[typing.TypeVar("_T")])  # type: ignore[index]
+_PYTHON_ALIAS: Final[Any] = type(typing.Generic[typing.TypeVar("_T")])  # type: ignore[index]  # a private class
 
 
 @rule_of_type(GenericAlias)

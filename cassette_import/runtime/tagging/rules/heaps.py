@@ -156,7 +156,7 @@ class _Carrier:
     """An item and its metadata, compared as the item is."""
 
     __slots__ = ("carried", "value")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as a class with `__eq__`
 
     def __init__(self, carried: Any) -> None:
         self.carried = carried
