@@ -6,7 +6,7 @@ All statements without a handler take the inlined form. Knows compound statement
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
@@ -181,8 +181,8 @@ class UntaggedBlocks(SimpleStatements):
         """What rewrites blocks that may run in any context; None if they look it up at each event."""
         return None if self.make_others is None else self.make_others(self._bound.names)
 
-    def _block_elsewhere(self, node: Any, blocks: UntaggedBlocks) -> bool:
-        """`with` and `async for`, whose head takes the inlined form."""
+    def _block_elsewhere(self, node: Any, blocks: UntaggedBlocks, begin: Sequence[ast.stmt] = ()) -> bool:
+        """`with` and `async for`, whose head takes the inlined form; `begin` is what the block begins with."""
         steps, at = self._steps, At(node)
         steps.flush(at)
         places: list[tuple[ast.stmt, list[ast.stmt]]] = []
@@ -192,7 +192,8 @@ class UntaggedBlocks(SimpleStatements):
                 place: ast.stmt = At(given[0]).put(ast.Pass())
                 setattr(place, NOOVERDUB, True)
                 blocks._steps.is_unsettled = False
-                places.append((place, [blocks.resumed(At(given[0])), *blocks._block(given)]))
+                added = begin if name == "body" else ()
+                places.append((place, [blocks.resumed(At(given[0])), *added, *blocks._block(given)]))
                 setattr(node, name, [place])
         made = self._rewrite(node)
         statements = made if isinstance(made, list) else [made]

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Final
 
-from cassette_import.rewriting import symbols, variant_names
+from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.untagged import has_untagged_form
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep
@@ -193,6 +193,34 @@ class ResumedBlocks(UntaggedBlocks):
     def _of_block(self, node: Any) -> bool:
         return self._block_elsewhere(node, self)
 
+    def _async_loop(self, node: ast.AsyncFor) -> bool:
+        """`async for`: an item may have a wrapper once something was tagged. Which code yields it is noted before."""
+        source, first = node.iter, node.body[0]
+        is_known = isinstance(source, ast.Call) and _is_helper(source, symbols.ASYNC_SOURCE)
+        if not is_known or not _is_item(first) or is_event(node.target, self._inlined):
+            return self._of_block(node)
+        assert isinstance(source, ast.Call)
+        if suspends(source) or is_too_deep(source):
+            return self._of_block(node)
+        assert isinstance(first, ast.Assign)
+        steps, at = self._steps, At(source)
+        self._bound.begin(source)
+        given, _ = steps.operand(source.args[0], True)
+        steps.flush(at)
+        known = temporaries.async_source(node.lineno, node.col_offset)
+        read = at.call(at.symbol(symbols.PLAIN), [given])
+        source_here = at.let(known, read)
+        is_generator = at.same(at.call(at.symbol(symbols.TYPE), [source_here]), at.kind("async_generator"))
+        code = at.either(is_generator, at.attribute(at.load(known), "ag_code"), at.constant(None))
+        steps.out.append(at.put(ast.Assign([at.store(known)], code)))
+        used = steps.taken(0)
+        node.iter = at.pick([read, at.clear(used)], 0) if used else read
+        setattr(node.iter, NOOVERDUB, True)
+        at = At(first)
+        first.value = at.call(at.symbol(symbols.ASYNC_ITEM_OF), [first.value.args[0], at.load(known)])  # type: ignore[attr-defined]
+        del node.body[0]
+        return self._block_elsewhere(node, self, [at.put(ast.If(steps.asked_of_metadata(at), [first], []))])
+
 
 def _waiting_in(statement: ast.stmt, form: Any) -> tuple[Any, list[ast.Call]]:
     """What suspends a statement, if nothing else is evaluated in it; and the helpers that get its result."""
@@ -226,6 +254,12 @@ def _finished(waited: ast.Name) -> Claim:
     return claim
 
 
+def _is_item(statement: ast.stmt) -> bool:
+    """Whether a statement wraps the item of `async for`, which is in a variable."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Call) and _is_helper(value, symbols.ASYNC_ITEM) and isinstance(value.args[0], ast.Name)
+
+
 def _is_helper(node: ast.Call, *names: str) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id in names
 
@@ -239,5 +273,5 @@ _OF_RESUMED: Final[dict[type[ast.stmt], Any]] = {
     ast.Try: ResumedBlocks._watched,
     ast.With: ResumedBlocks._of_block,
     ast.AsyncWith: ResumedBlocks._of_block,
-    ast.AsyncFor: ResumedBlocks._of_block,
+    ast.AsyncFor: ResumedBlocks._async_loop,
 }

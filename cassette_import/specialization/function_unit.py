@@ -105,6 +105,8 @@ class FileRecord:
     def __init__(self, filename: str) -> None:
         self.filename = filename
         self.module_names: set[str] = set()
+        self.installed = False
+        """Whether a module of the file is installed. The accelerator of dispatch reads it."""
         self.source = SourceFile(filename)
         self.units: list[Unit] = []
         self.unindexed: list[tuple[CachedModule, Variant]] = []
@@ -130,7 +132,12 @@ class FileRecord:
         for unit in self.units:
             unit.forget_body()
 
-    @property
-    def installed(self) -> bool:
-        """Whether a module of the file is installed."""
-        return bool(self.module_names)
+    def add_module(self, module_name: str) -> None:
+        """Note an installed module that was executed from the file."""
+        self.module_names.add(module_name)
+        self.installed = True
+
+    def remove_modules(self, module_names: set[str]) -> None:
+        """Note that modules are no longer installed."""
+        self.module_names -= module_names
+        self.installed = bool(self.module_names)

@@ -67,7 +67,7 @@ class Registry:
             record = self.index.record_of(filename)
             if not record.installed:
                 record.forget_bodies()  # they are for activations of its root functions
-            record.module_names.add(module_name)
+            record.add_module(module_name)
             record.source.refresh(module_name, stamp=stamp)
             self.generation += 1
 
@@ -78,8 +78,8 @@ class Registry:
             files = set()
             for record in self.records.values():
                 if record.module_names & names:
-                    record.module_names -= names
-                    if not record.module_names:
+                    record.remove_modules(names)
+                    if not record.installed:
                         files.add(record.filename)
                         record.forget_bodies()  # they are for all activations
             for function in heap.functions_of(files):
@@ -261,7 +261,7 @@ class Registry:
                 return None
             variant.bind_names(module.names)
             variant.family.is_met = True
-            record.module_names.add(module_name)
+            record.add_module(module_name)
             record.unindexed.append((module, variant))
             if module.bound_names is not None:
                 record.source.set_names(ModuleNames(*map(frozenset, module.bound_names)))
@@ -283,7 +283,7 @@ class Registry:
         try:
             with self.lock:
                 record = self.index.record_of(filename)
-                record.module_names.add(module_name)
+                record.add_module(module_name)
                 everything = self.wants_module_level(filename)
                 if everything:
                     record.source.refresh(module_name, source=source, plain=plain)

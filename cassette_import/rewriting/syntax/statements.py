@@ -145,7 +145,9 @@ def splats(node: Any) -> None:
     for part in parts:
         if isinstance(part, ast.Starred) and _calls(part.value, symbols.SPLAT, symbols.SPLAT_IN_CALL):
             at.put(part.value)
-            if len(parts) == 1 and keywords:  # unpacked by the call itself
+            if isinstance(node, ast.Set):  # between two items runs the `__hash__` of one
+                part.value.func = at.symbol(symbols.LOOP)
+            elif len(parts) == 1 and keywords:  # unpacked by the call itself
                 part.value.func = at.symbol(symbols.SPLAT_IN_CALL)
 
 

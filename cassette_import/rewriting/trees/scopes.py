@@ -54,7 +54,8 @@ def fresh_survey(function: Function) -> Survey:
     bound, declared = walk.bound, walk.declared
     # A parameter may hold the builtin, as in `def f(locals=locals)`; its default is not part of this walk. Any other
     # local variable of such a name counts only if it is called.
-    called = walk.called | parameters
+    given = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
+    called = walk.called | {value.id for value in given if isinstance(value, ast.Name)}
     reads = not LOCALS_READERS.isdisjoint(walk.used - bound) or not LOCALS_READERS.isdisjoint(called | declared)
     return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, reads)
 
@@ -99,6 +100,9 @@ class _SurveyWalk:
         self._work += [child for _, _, child in children(node, skip=("body",))]
 
     def _visit_call(self, node: ast.Call) -> None:
+        if _reads_argument(node):
+            self._work.append(node.args[0])
+            return
         if node.func.__class__ is ast.Name:
             self.called.add(node.func.id)
         self._work += parts(node)
@@ -131,6 +135,9 @@ class _SurveyWalk:
             while work:
                 node = work.pop()
                 kind = node.__class__
+                if kind is ast.Call and _reads_argument(node):
+                    node = node.args[0]  # type: ignore[attr-defined]
+                    kind = node.__class__
                 if kind is ast.Name:
                     self.used.add(node.id)  # type: ignore[attr-defined]  # its kind is known
                 elif kind is ast.Call and node.func.__class__ is ast.Name:  # type: ignore[attr-defined]  # by kind
@@ -150,6 +157,13 @@ class _SurveyWalk:
     _VISITS: ClassVar[dict[type[ast.AST], Callable[[_SurveyWalk, Any], None]]]
 
 
+def _reads_argument(node: Any) -> bool:
+    """Whether a call is `dir(x)` or `vars(x)`, which read their argument and no variables."""
+    is_reader = isinstance(node.func, ast.Name) and node.func.id in _READERS_OF_ARGUMENTS
+    return is_reader and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+
+
+_READERS_OF_ARGUMENTS: Final = frozenset({"dir", "vars"})
 _SUSPENDING = (ast.Yield, ast.YieldFrom, ast.Await)
 _FUNCTIONS_AND_CLASSES = (*FUNCTIONS, ast.ClassDef)
 SUSPENSIONS: Final = frozenset({*_SUSPENDING, ast.AsyncFor, ast.AsyncWith})

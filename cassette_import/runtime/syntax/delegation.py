@@ -12,8 +12,9 @@ from cassette_import.interpreter.callables import CallableProxy, bare, lookup, s
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
-from cassette_import.runtime.syntax.iteration import in_c, is_iterable
+from cassette_import.runtime.syntax.iteration import in_c, is_iterable, kinds_of
 
 _intercept: Final = intercept_if_active(Events.ITERATION)
 
@@ -75,7 +76,7 @@ class _AsyncLoop(_Advanced):
 
 
 @hidden
-def loop_async(iterable: Any) -> Any:
+def _loop_async(iterable: Any) -> Any:
     """What `async for` iterates over."""
     if lookup(type(bare(iterable)), "__aiter__") is None:
         return bare(iterable)
@@ -96,6 +97,18 @@ class _AsIs(_Advanced):
     def __aiter__(self) -> Any:
         return self._iterator
 
+
+@hidden
+def _later_step(iterator: Any) -> Any:
+    """A step of such a loop that is an event."""
+    return _intercept(anext)(iterator)
+
+
+loop_async: Final = (
+    _loop_async
+    if DISPATCH.reason
+    else DISPATCH.AsyncLoop(_loop_async, kinds_of, "events", _later_step, None, _AsIs)
+)
 
 BINDINGS: Final[dict[str, Any]] = {
     symbols.LOOP_ASYNC: loop_async,

@@ -23,6 +23,7 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
@@ -298,7 +299,7 @@ def _is_nested(value: Any, spec: Spec) -> bool:
 
 
 @hidden
-def _kinds_of(variant: Any) -> Any:
+def kinds_of(variant: Any) -> Any:
     """The kinds of containers and iterators whose steps need no events as long as nothing is tagged.
 
     None if the steps of a variant are events in any case.
@@ -306,7 +307,7 @@ def _kinds_of(variant: Any) -> Any:
     runner = variant.runners[_ITERATION]
     if not (variant.tagging and runner.only_propagates) or runner.prehooks or runner.posthooks:
         return None
-    return runner.propagation.KINDS_OF_FAST_PATH
+    return *runner.propagation.KINDS_OF_FAST_PATH, OVERDUBBED.files
 
 
 @hidden
@@ -323,18 +324,19 @@ def _claimed(value: Any) -> Any:
     return value if variant is None else variant.runners[_ITERATION].propagation.rewrapped(value)
 
 
-unpack: Final[Callable[[Any, Spec], Any]] = DISPATCH.Unpacking(_unpack, _kinds_of) if _LOOPS_ARE_IN_C else _unpack
+unpack: Final[Callable[[Any, Spec], Any]] = DISPATCH.Unpacking(_unpack, kinds_of) if _LOOPS_ARE_IN_C else _unpack
 
 
-def in_c(function: Callable[..., Any], mode: Literal["events", "here", "splat", "delegate"], *more: Any) -> Any:
+def in_c(function: Callable[..., Any], mode: Literal["events", "here", "splat", "late splat", "delegate"], *more: Any) -> Any:
     """A function that does the usual in C, if the accelerator is there."""
-    return DISPATCH.Loop(function, _kinds_of, mode, *more) if _LOOPS_ARE_IN_C else function
+    return DISPATCH.Loop(function, kinds_of, mode, *more) if _LOOPS_ARE_IN_C else function
 
 
-loop: Final = in_c(_begin, "events", _later_steps, unpack, _claimed)
-loop_here: Final = in_c(_begin_here, "here")
-splat: Final = in_c(_splat, "splat")
-splat_later: Final = in_c(_splat_later, "splat")
+_STEPS: Final = _later_steps, unpack, _claimed
+loop: Final = in_c(_begin, "events", *_STEPS)
+loop_here: Final = in_c(_begin_here, "here", *_STEPS)
+splat: Final = in_c(_splat, "splat", *_STEPS)
+splat_later: Final = in_c(_splat_later, "late splat")
 
 
 BINDINGS: Final[dict[str, Any]] = {

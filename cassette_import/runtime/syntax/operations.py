@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, get_args
 
 from cassette_import.interpreter.callables import split
@@ -78,6 +78,7 @@ _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _NOTHING: Final = object()
 
 _KINDS: Final[dict[str, type]] = {
+    "async_generator": AsyncGeneratorType,
     "function": FunctionType,
     "method": MethodType,
     "builtin": BuiltinFunctionType,

@@ -16,12 +16,12 @@ from cassette_import.interpreter.namespaces import class_namespace, is_a
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.container_contents import attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.lost_metadata import lose_number
+from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file
 from cassette_import.runtime.tagging.parcels import arrived
 from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_resumption
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
@@ -78,9 +78,7 @@ def _runs_overdubbed(running: Any) -> bool:
     kind = type(running)
     if kind not in _CODES:
         return False
-    filename = getattr(running, _CODES[kind]).co_filename
-    record = OVERDUBBED.files.get(filename)
-    return record is not None and (record.installed or filename in ACTIVE.get().roots)
+    return is_overdubbed_file(getattr(running, _CODES[kind]).co_filename)
 
 
 @hidden
@@ -172,8 +170,18 @@ def async_source(source: Any, place: Any) -> Any:
 @hidden
 def async_item(value: Any, place: Any) -> Any:
     """An item of `async for`: an overdubbed generator has left its wrapper when it yielded the item."""
+    return _item(value, _waiting.get(_loop_key(sys._getframe(1), place), False))
+
+
+@hidden
+def async_item_of(value: Any, code: Any) -> Any:
+    """The same if nothing was tagged when the loop began: with the code of the generator, or None for other sources."""
+    return _item(value, code is not None and is_overdubbed_file(code.co_filename))
+
+
+@hidden
+def _item(value: Any, is_overdubbed: bool) -> Any:
     found, LOCAL.returned = LOCAL.returned, None
-    is_overdubbed = _waiting.get(_loop_key(sys._getframe(1), place), False)
     if found is None or found._tagged_value is not value:
         return value
     return found if is_overdubbed or not is_a(value, int) else value
@@ -257,6 +265,7 @@ NAMES.update(
         symbols.FINISHED_LATE: finished_late,
         symbols.ASYNC_SOURCE: async_source,
         symbols.ASYNC_ITEM: async_item,
+        symbols.ASYNC_ITEM_OF: async_item_of,
         symbols.CLASS_BEGIN: class_begin,
         symbols.CLASS_READ: class_read,
         symbols.CLASS_VALUE: class_value,

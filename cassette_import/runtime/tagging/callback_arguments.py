@@ -16,6 +16,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import call_computed, metadata_in
@@ -166,4 +167,4 @@ def _computed(activation: Activation, call: Any, value: Any) -> Any:
 
 
 NAMES.update({symbols.ENTERED: entered, symbols.ENTERED_WITH: entered_with, symbols.RESUMED: resumed})
-NAMES[symbols.ENTERED_REST] = entered_rest
+NAMES[symbols.ENTERED_REST] = DISPATCH.unless_tagged(entered_rest)

@@ -226,7 +226,8 @@ def _takes_from(iterator: Any, kinds: frozenset[int]) -> bool:
 
 KINDS_OF_FAST_PATH: Final = _CONTAINERS, _STEPPED, steps_plainly
 TABLES_OF_FAST_PATH: Final = (
-    RULED_ALWAYS, _names_in_c, any_arguments, nothing_watched, WATCHES, ATTRIBUTES_WATCHED,
+    RULED_ALWAYS, _names_in_c, any_arguments, nothing_watched, are_iterated_by_c, _ITERATED_BY_C,
+    WATCHES, ATTRIBUTES_WATCHED,
 )  # fmt: skip
 """What the accelerator of dispatch needs to know: of loops, and of calls."""
 

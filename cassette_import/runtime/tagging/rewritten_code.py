@@ -309,7 +309,7 @@ NAMES.update(
         symbols.ANNOTATED: with_plain_annotations,
         symbols.ANNOTATIONS: make_annotations_plain,
         symbols.FORMATTED: formatted,
-        symbols.HANDED: handed,
+        symbols.HANDED: DISPATCH.unless_tagged(handed),
         symbols.LOCALS: locals,
         symbols.MAPPING: DISPATCH.unless_tagged(mapping),
         symbols.PLAIN: DISPATCH.unless_tagged(hidden(plain)),

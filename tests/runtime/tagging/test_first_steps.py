@@ -5,14 +5,15 @@ import sys
 
 import pytest
 from helpers.counted_metadata import count_anew
-from programs.tagging import first_steps, first_steps_of_bodies
+from programs.tagging import first_steps, first_steps_of_bodies, first_steps_of_calls
 
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging import live_metadata
 
-PROGRAMS = [*first_steps.PROGRAMS, *first_steps_of_bodies.PROGRAMS]
-INSTALLED = [first_steps.__name__, first_steps_of_bodies.__name__]
+FILES = [first_steps, first_steps_of_bodies, first_steps_of_calls]
+PROGRAMS = [program for file in FILES for program in file.PROGRAMS]
+INSTALLED = [file.__name__ for file in FILES]
 
 
 class Flowing(Context, tagging=True):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
         ActiveFamilies,
+        AsyncLoop,
         EntryMethod,
         InstancesOf,
         Interception,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 7
+_VERSION: Final = 8
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -70,6 +71,7 @@ class AcceleratedDispatch:
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
     ActiveFamilies: type[ActiveFamilies]
+    AsyncLoop: type[AsyncLoop]
     EntryMethod: type[EntryMethod]
     InstancesOf: type[InstancesOf]
     Interception: type[Interception]
@@ -104,6 +106,7 @@ class AcceleratedDispatch:
         self.Interception, self.PlainInterception = module.Interception, module.PlainInterception
         self.PlainSite, self.Steps = module.PlainSite, module.Steps
         self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
+        self.AsyncLoop = module.AsyncLoop
         self.EntryMethod, self.ActiveFamilies = module.EntryMethod, module.ActiveFamilies
         self.InstancesOf = module.InstancesOf
         self.note_change = module.note_change
@@ -111,8 +114,8 @@ class AcceleratedDispatch:
         self.set_in_frames = module.set_in_frames
         return ""
 
-    def unless_tagged(self, helper: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A helper of rewritten code that returns its argument as long as there is no metadata anywhere."""
+    def unless_tagged(self, helper: Callable[..., Any]) -> Callable[..., Any]:
+        """A helper of rewritten code that returns its last argument as long as there is no metadata anywhere."""
         return helper if self.reason else self.UnlessTagged(helper)
 
     def choose(self, is_used: bool) -> None:

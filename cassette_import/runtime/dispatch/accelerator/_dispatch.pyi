@@ -97,12 +97,25 @@ class Steps:
     def __iter__(self) -> Steps: ...
     def __next__(self) -> Any: ...
 
+class AsyncLoop:
+    def __init__(
+        self,
+        slowly: Callable[[Any], Any],
+        kinds_of: Callable[[Any], Any],
+        mode: Literal["events"],
+        later: Callable[[Any], Any],
+        unpack: None,
+        claimed: Callable[[Any], Any],
+        /,
+    ) -> None: ...
+    def __call__(self, iterable: Any, /) -> Any: ...
+
 class Loop:
     def __init__(
         self,
         slowly: Callable[..., Any],
         kinds_of: Callable[[Any], _Kinds | None],
-        mode: Literal["events", "here", "splat", "delegate"] = "events",
+        mode: Literal["events", "here", "splat", "late splat", "delegate"] = "events",
         later: Callable[[Any], tuple[Any, Callable[[], Any]]] | None = None,
         unpack: Callable[..., Any] | None = None,
         claimed: Callable[[Any], Any] | None = None,
@@ -112,8 +125,8 @@ class Loop:
     def steps(self, iterator: Any, spec: Any, /) -> Steps | None: ...
 
 class UnlessTagged:
-    def __init__(self, slowly: Callable[[Any], Any], /) -> None: ...
-    def __call__(self, value: Any, /) -> Any: ...
+    def __init__(self, slowly: Callable[..., Any], /) -> None: ...
+    def __call__(self, *values: Any) -> Any: ...
 
 class PlainSite:
     def __init__(

@@ -40,7 +40,7 @@ typedef struct {
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
-        *steps_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
+        *steps_type, *async_steps_type, *async_loop_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
         *instances_type, *families_type;
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
@@ -180,6 +180,7 @@ typedef struct {
     PyObject *readers;                    /* functions that read the frame they are called from, by identity */
     PyObject *ruled, *ruled_names;        /* functions whose rules apply always; the names of those in C */
     PyObject *any_arguments, *unwatched;  /* conditions: always; unless attributes are watched */
+    PyObject *iterated, *types_iterated;  /* the condition that all arguments have some types; these, by identity */
     PyObject *watches, *is_watching;      /* the names of watched attributes; whether there are any */
     PyObject *load_global;
     PyObject *known[KNOWN_PRIMITIVES]; /* what is called for primitives, by their addresses */
@@ -191,8 +192,9 @@ extern PyType_Spec plain_callee_spec;
 /* Whether there is metadata anywhere in the process. */
 int metadata_exists(State *state);
 
-/* What is called in place of a callee; Py_None, borrowed: Python finds that; NULL: an exception. */
-PyObject *plain_callee(PlainInterception *self, PyObject *callee);
+/* What is called in place of a callee; Py_None, borrowed: Python finds that; NULL: an exception. If the call site may learn
+   the callee, that is only one that no guard learns: whether it is called plainly depends on its arguments. */
+PyObject *plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned);
 
 /* Whether what is called in place of a primitive is that of this one. */
 int is_plain_callee_of(PyObject *made, PyObject *primitive);
@@ -211,6 +213,10 @@ extern PyType_Spec plain_site_spec, unless_tagged_spec;
 /* ---- loops.c: loops and unpacking while nothing is tagged, where the active context is looked up at each step */
 
 extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
+
+/* ---- async_loops.c: loops of `async for` */
+
+extern PyType_Spec async_steps_spec, async_loop_spec;
 
 /* ---- entry_method.c: the methods that enter and leave contexts */
 

@@ -18,7 +18,7 @@ intercepted(PlainInterception *self, PyObject *callee)
         return Py_NewRef(*place);
     }
     if (self->is_call || is_primitive) {
-        PyObject *found = plain_callee(self, callee);
+        PyObject *found = plain_callee(self, callee, 0);
         if (found != Py_None) {
             if (found != NULL && is_primitive) {
                 Py_XSETREF(*place, Py_NewRef(found));
@@ -71,13 +71,13 @@ static PyObject *
 new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *slowly, *variant, *event, *targets, *names, *tables;
-    PyObject *claimed, *readers, *ruled, *ruled_names, *any, *unwatched, *watches, *is_watching, *load_global;
+    PyObject *claimed, *readers, *ruled, *ruled_names, *any, *unwatched, *iterated, *types, *watches, *is_watching, *load_global;
     int is_call;
     if (!PyArg_ParseTuple(arguments, "OOOO!O!pO!:PlainInterception", &slowly, &variant, &event, &PyFrozenSet_Type,
                           &targets, &PyFrozenSet_Type, &names, &is_call, &PyTuple_Type, &tables) ||
-        !PyArg_ParseTuple(tables, "OO!O!O!OOO!UO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
-                          &PySet_Type, &ruled_names, &any, &unwatched, &PyDict_Type, &watches, &is_watching,
-                          &load_global)) {
+        !PyArg_ParseTuple(tables, "OO!O!O!OOOO!O!UO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
+                          &PySet_Type, &ruled_names, &any, &unwatched, &iterated, &PyFrozenSet_Type, &types,
+                          &PyDict_Type, &watches, &is_watching, &load_global)) {
         return NULL;
     }
     PlainInterception *self = (PlainInterception *)new_callable(type, intercept_of_variant);
@@ -97,6 +97,8 @@ new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     self->ruled_names = ruled_names;
     self->any_arguments = any;
     self->unwatched = unwatched;
+    self->iterated = iterated;
+    self->types_iterated = types;
     self->watches = watches;
     self->is_watching = is_watching;
     self->load_global = load_global;

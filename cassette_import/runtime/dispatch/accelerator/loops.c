@@ -4,27 +4,11 @@
    there is no metadata and no hook takes the steps of the active variant. All else they pass on. Knows kinds of iterables;
    must not know hooks, or what metadata is. */
 
-#include "dispatch.h"
+#include "loops.h"
 
 /* ---- whether the active variant leaves steps alone as long as there is no metadata */
 
-typedef struct {
-    CALLABLE_HEAD
-    PyObject *slowly;     /* does the same in Python */
-    PyObject *kinds_of;   /* what is below, of a variant; None if steps are events there in any case */
-    PyObject *later;      /* makes what does a step of an iterator if there is metadata */
-    PyObject *unpack;     /* an `Unpacking` */
-    PyObject *claimed;    /* an item that was taken while the first value was tagged */
-    PyObject *variant;    /* the variant that was active last */
-    PyObject *kinds;
-    PyObject *containers, *iterators; /* of `kinds`: types, by identity, that run only code of the interpreter */
-    PyObject *steps_plainly;          /* of `kinds`: whether an iterator needs no rule */
-    unsigned long version;
-    enum { OF_EVENTS, HERE, SPLAT, DELEGATE } mode;
-} Loop;
-
-/* Whether steps are plain here; -1 with an exception. `*active` is the active variant, borrowed. */
-static int
+int
 steps_are_plain(Loop *self, PyObject **active)
 {
     PyObject *variant = *active = active_variant(self->state);
@@ -40,8 +24,10 @@ steps_are_plain(Loop *self, PyObject **active)
         if (answer == NULL) {
             return -1;
         }
-        if (answer != Py_None && !PyArg_ParseTuple(answer, "O!O!O", &PyFrozenSet_Type, &self->containers,
-                                                   &PyFrozenSet_Type, &self->iterators, &self->steps_plainly)) {
+        self->files = NULL;
+        if (answer != Py_None && !PyArg_ParseTuple(answer, "O!O!O|O!", &PyFrozenSet_Type, &self->containers,
+                                                   &PyFrozenSet_Type, &self->iterators, &self->steps_plainly,
+                                                   &PyDict_Type, &self->files)) {
             Py_DECREF(answer);
             return -1;
         }
@@ -260,6 +246,21 @@ is_among(PyObject *types, PyTypeObject *type)
     return result;
 }
 
+/* Whether a generator runs the body of a function of an installed package; -1 with an exception. */
+static int
+is_installed(Loop *self, PyObject *generator)
+{
+    PyObject *code = self->files == NULL ? NULL : PyObject_GetAttrString(generator, "gi_code");
+    PyObject *file = code == NULL ? NULL : PyDict_GetItemWithError(self->files, ((PyCodeObject *)code)->co_filename);
+    Py_XINCREF(file);
+    PyObject *answer = file == NULL ? NULL : PyObject_GetAttrString(file, "installed");
+    int found = answer == Py_True;
+    Py_XDECREF(answer);
+    Py_XDECREF(file);
+    Py_XDECREF(code);
+    return PyErr_Occurred() ? -1 : found;
+}
+
 /* The iterator of an iterable that needs no rule as long as there is no metadata; NULL without an exception if it may.
    A subclass of a container may have its `__iter__`. */
 static PyObject *
@@ -280,8 +281,11 @@ plain_iterator(Loop *self, PyObject *iterable)
     if (found == 0) {
         found = is_among(self->iterators, type);
     }
-    int takes_from_others = type == &PyZip_Type || type == &PyEnum_Type;
-    if (found == 0 && (PyGen_CheckExact(iterable) || takes_from_others) && self->mode == OF_EVENTS) {
+    int is_generator = PyGen_CheckExact(iterable), takes_from_others = type == &PyZip_Type || type == &PyEnum_Type;
+    if (found == 0 && is_generator) {
+        found = is_installed(self, iterable);
+    }
+    if (found == 0 && (is_generator || (takes_from_others && self->mode != HERE))) {
         PyObject *answer = PyObject_CallOneArg(self->steps_plainly, iterable);
         found = answer == NULL ? -1 : PyObject_IsTrue(answer);
         Py_XDECREF(answer);
@@ -304,6 +308,18 @@ makes_generators(PyTypeObject *type)
                  (((PyCodeObject *)PyFunction_GET_CODE(method))->co_flags & CO_GENERATOR) != 0;
     Py_DECREF(method);
     return result;
+}
+
+/* Whether the interpreter takes the items of what is splatted at once, without code of the program. */
+static int
+is_splatted_itself(Loop *self, PyObject *iterable, int is_plain)
+{
+    PyTypeObject *type = Py_TYPE(iterable);
+    if (is_plain <= 0 || (self->mode != SPLAT && self->mode != LATE_SPLAT)) {
+        return 0;
+    }
+    return type == &PyTuple_Type ||
+           (self->mode == SPLAT && (type == &PyList_Type || type == &PyDict_Type || PyAnySet_CheckExact(iterable)));
 }
 
 /* loop(iterable, spec=None) */
@@ -329,24 +345,25 @@ begin_loop(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObj
     if ((count == 1 || count == 2) && names == NULL && self->mode != DELEGATE) {
         PyObject *variant;
         int is_plain = steps_are_plain(self, &variant);
-        if (self->mode == SPLAT) {
-            if (is_plain > 0 && PyTuple_CheckExact(arguments[0])) {
-                return Py_NewRef(arguments[0]);
-            }
+        if (is_splatted_itself(self, arguments[0], is_plain)) {
+            return Py_NewRef(arguments[0]);
+        }
+        if (self->mode == LATE_SPLAT) {
             is_plain = is_plain < 0 ? is_plain : 0;
         }
         PyObject *iterator = NULL;
         if (is_plain > 0) {
             iterator = plain_iterator(self, arguments[0]);
         }
-        else if (is_plain == 0 && variant == NULL && self->mode == OF_EVENTS && Py_TYPE(arguments[0])->tp_iter != NULL) {
+        else if (is_plain == 0 && variant == NULL && (self->mode == OF_EVENTS || self->mode == SPLAT) &&
+                 Py_TYPE(arguments[0])->tp_iter != NULL) {
             iterator = PyObject_GetIter(arguments[0]);
         }
         if (iterator == NULL && PyErr_Occurred()) {
             return NULL;
         }
         if (iterator != NULL) {
-            if (self->mode == HERE) {
+            if (self->mode == HERE && !PyGen_CheckExact(iterator)) {
                 return iterator;
             }
             PyObject *made = make_steps(self, iterator, variant, count == 2 ? arguments[1] : NULL);
@@ -375,8 +392,9 @@ steps(Loop *self, PyObject *arguments)
     return make_steps(self, iterator, variant, spec);
 }
 
-/* Loop(slowly, kinds_of, mode="events", later=None, unpack=None, claimed=None), and Unpacking(slowly, kinds_of) */
-static PyObject *
+/* Loop(slowly, kinds_of, mode="events", later=None, unpack=None, claimed=None), Unpacking(slowly, kinds_of), and
+   AsyncLoop(slowly, kinds_of, "events", later) */
+PyObject *
 new_loop(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *slowly, *kinds_of, *later = NULL, *unpacking = NULL, *claimed = NULL;
@@ -386,11 +404,14 @@ new_loop(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     }
     Loop *self = (Loop *)new_callable(type, begin_loop);
     if (self != NULL) {
-        self->vectorcall = type == self->state->unpacking_type ? unpack : begin_loop;
-        self->mode = strcmp(mode, "here") == 0      ? HERE
-                     : strcmp(mode, "splat") == 0    ? SPLAT
-                     : strcmp(mode, "delegate") == 0 ? DELEGATE
-                                                     : OF_EVENTS;
+        self->vectorcall = type == self->state->unpacking_type     ? unpack
+                           : type == self->state->async_loop_type ? begin_async_loop
+                                                                  : begin_loop;
+        self->mode = strcmp(mode, "here") == 0        ? HERE
+                     : strcmp(mode, "splat") == 0      ? SPLAT
+                     : strcmp(mode, "late splat") == 0 ? LATE_SPLAT
+                     : strcmp(mode, "delegate") == 0   ? DELEGATE
+                                                       : OF_EVENTS;
         self->slowly = Py_NewRef(slowly);
         self->kinds_of = Py_NewRef(kinds_of);
         self->later = Py_XNewRef(later);
@@ -400,7 +421,7 @@ new_loop(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     return (PyObject *)self;
 }
 
-static int
+int
 traverse_loop(Loop *self, visitproc visit, void *arg)
 {
     VISIT_CALLABLE(self);
@@ -414,7 +435,7 @@ traverse_loop(Loop *self, visitproc visit, void *arg)
     return 0;
 }
 
-static int
+int
 clear_loop(Loop *self)
 {
     Py_CLEAR(self->slowly);

@@ -46,7 +46,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 7 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 8 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -90,6 +90,8 @@ static const struct {
     {&plain_site_spec, offsetof(State, plain_site_type)},
     {&interception_spec, offsetof(State, interception_type)},
     {&steps_spec, offsetof(State, steps_type)},
+    {&async_steps_spec, offsetof(State, async_steps_type)},
+    {&async_loop_spec, offsetof(State, async_loop_type)},
     {&loop_spec, offsetof(State, loop_type)},
     {&unpacking_spec, offsetof(State, unpacking_type)},
     {&unless_tagged_spec, offsetof(State, unless_tagged_type)},

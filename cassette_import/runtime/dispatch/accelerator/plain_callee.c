@@ -46,6 +46,20 @@ global_value(PyObject *const *arguments, Py_ssize_t count)
     return Py_XNewRef(found);
 }
 
+/* Whether all arguments of a call have some types, which are given by identity; -1 with an exception. */
+static int
+are_of_types(PyObject *types, PyObject *const *arguments, size_t flagged, PyObject *names)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flagged) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    int found = 1;
+    for (Py_ssize_t number = 0; found > 0 && number < count; number++) {
+        PyObject *identity = PyLong_FromVoidPtr(Py_TYPE(arguments[number]));
+        found = identity == NULL ? -1 : PySet_Contains(types, identity);
+        Py_XDECREF(identity);
+    }
+    return found;
+}
+
 /* Whether a condition on the arguments of a call holds; -1 with an exception. */
 static int
 holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *names)
@@ -54,6 +68,9 @@ holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *n
     if (self->condition == of->unwatched &&
         PyDict_GetItemWithError(of->watches, of->is_watching) == Py_False) {
         return 1;
+    }
+    if (self->condition == of->iterated) {
+        return are_of_types(of->types_iterated, arguments, flagged, names);
     }
     Py_ssize_t count = PyVectorcall_NARGS(flagged), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     PyObject *values = PyTuple_New(count), *keywords = PyDict_New(), *answer = NULL;
@@ -222,7 +239,7 @@ wraps_usual_function(PlainInterception *self, PyObject *wrapper)
 }
 
 PyObject *
-plain_callee(PlainInterception *self, PyObject *callee)
+plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
 {
     PyTypeObject *type = Py_TYPE(callee);
     PyObject *function = callee;
@@ -241,7 +258,7 @@ plain_callee(PlainInterception *self, PyObject *callee)
             return NULL;
         }
         if (is_method_in_c) {
-            return is_usual ? make_callee(self, callee, NULL) : Py_None;
+            return is_usual && !may_be_learned ? make_callee(self, callee, NULL) : Py_None;
         }
     }
     else if (type == self->state->method_wrapper_type) {
@@ -267,8 +284,11 @@ plain_callee(PlainInterception *self, PyObject *callee)
     if (is_other < 0 || PyErr_Occurred()) {
         return NULL;
     }
-    if (is_other || condition == Py_None) {
+    if (condition == self->any_arguments) {
+        condition = NULL;
+    }
+    if (is_other || condition == Py_None || (may_be_learned && condition == NULL)) {
         return Py_None;
     }
-    return make_callee(self, callee, condition == self->any_arguments ? NULL : condition);
+    return make_callee(self, callee, condition);
 }

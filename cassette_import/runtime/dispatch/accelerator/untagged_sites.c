@@ -1,5 +1,5 @@
 /* What else call sites call while nothing is tagged: what replaces a guard that was given up, and helpers that return their
-   argument.
+   last argument.
 
    Knows call sites; must not know rules. */
 
@@ -33,8 +33,9 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
         if (is_given_up < 0) {
             return NULL;
         }
-        if (is_given_up && PyDict_GetItemWithError(self->cell, self->name) == Py_False) {
-            PyObject *made = plain_callee(self->interception, arguments[0]);
+        if ((is_given_up || PyCFunction_CheckExact(arguments[0]) || PyType_CheckExact(arguments[0])) &&
+            PyDict_GetItemWithError(self->cell, self->name) == Py_False) {
+            PyObject *made = plain_callee(self->interception, arguments[0], !is_given_up);
             if (made != Py_None) {
                 return made;
             }
@@ -94,7 +95,7 @@ clear_site(PlainSite *self)
 
 CALLABLE_TYPE(plain_site_spec, PlainSite, "PlainSite", new_site, traverse_site, clear_site, no_methods);
 
-/* ---- helpers that return their argument as long as there is no metadata */
+/* ---- helpers that return their last argument as long as there is no metadata */
 
 typedef struct {
     CALLABLE_HEAD
@@ -105,8 +106,9 @@ static PyObject *
 unless_tagged(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
     UnlessTagged *self = (UnlessTagged *)callable;
-    if (PyVectorcall_NARGS(flagged) == 1 && names == NULL && !metadata_exists(self->state)) {
-        return Py_NewRef(arguments[0]);
+    Py_ssize_t count = PyVectorcall_NARGS(flagged);
+    if (count > 0 && names == NULL && !metadata_exists(self->state)) {
+        return Py_NewRef(arguments[count - 1]);
     }
     return PyObject_Vectorcall(self->slowly, arguments, flagged, names);
 }
