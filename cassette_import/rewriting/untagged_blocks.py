@@ -16,6 +16,7 @@ from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.untagged_statements import SIMPLE_HANDLERS, SimpleStatements
 
 
@@ -76,10 +77,37 @@ class UntaggedBlocks(SimpleStatements):
         return handler is not None and handler(self, statement)
 
     def _other(self, statement: ast.stmt) -> None:
-        """A statement in the inlined form."""
-        self._steps.flush(At(statement))
+        """A statement in the inlined form. If it has blocks, that is the form of its head."""
+        steps, at = self._steps, At(statement)
+        steps.flush(at)
+        places: list[tuple[ast.stmt, list[ast.stmt]]] = []
+        for owner, name in self._blocks_of(statement):
+            given = getattr(owner, name)
+            place = _placeholder(given[0])
+            setattr(owner, name, [place])
+            steps.is_unsettled = True
+            places.append((place, self._block(given)))
         made = self._rewrite(statement)
-        self._steps.out.extend(made if isinstance(made, list) else [made])
+        statements = made if isinstance(made, list) else [made]
+        for place, block in places:
+            _put_in_place(statements, place, block)
+        steps.out.extend(statements)
+        steps.is_unsettled = steps.is_unsettled or bool(places)
+
+    def _blocks_of(self, statement: ast.stmt) -> list[tuple[Any, str]]:
+        """The blocks of a statement that run in the context in which it runs, each by what has it and its name there."""
+        found: list[tuple[Any, str]] = []
+        if isinstance(statement, ast.For):
+            found = [(statement, "body"), (statement, "orelse")]
+        elif isinstance(statement, ast.Match):
+            found = [(case, "body") for case in statement.cases]
+        elif isinstance(statement, ast.If):
+            found, part = [(statement, "body")], statement
+            while len(part.orelse) == 1 and isinstance(part.orelse[0], ast.If):
+                part = part.orelse[0]
+                found.append((part, "body"))
+            found.append((part, "orelse"))
+        return [(owner, name) for owner, name in found if getattr(owner, name)]
 
     # ---- compound statements
 
@@ -141,6 +169,7 @@ class UntaggedBlocks(SimpleStatements):
             node.iter = at.pick([light, at.clear(used)], 0)
         steps.is_unsettled = True
         bound = self._bound.names
+        unpacked = self._item_unpacked(node.target)
         self._bound.bind(node.target)
         node.body = self._block(node.body)
         self._bound.names = bound
@@ -151,9 +180,26 @@ class UntaggedBlocks(SimpleStatements):
             if isinstance(statement, ast.For) and _tests_metadata(statement.body[0]):
                 assert isinstance(statement.body[0], ast.If)
                 statement.body[0].test = steps.notified(at, at.symbol(symbols.METADATA_EXISTS))
+                if isinstance(statement.target, ast.Name) and statement.target.id == temporaries.UNPACKED:
+                    statement.body[1:2] = unpacked
             steps.out.append(statement)
         steps.is_unsettled = True
         return True
+
+    def _item_unpacked(self, target: ast.expr) -> list[ast.stmt]:
+        """The statements that unpack the item of a loop."""
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            return []
+        steps, at = self._steps, At(target)
+        item = at.put(ast.Assign([clone(target)], at.load(temporaries.UNPACKED)))  # type: ignore[list-item]
+
+        def make() -> None:
+            if self._unpack(item, item.targets[0]):
+                steps.out += steps.cleared(at, [temporaries.UNPACKED])
+
+        made = steps.apart(make)
+        steps.is_unsettled = True
+        return made
 
     def _try(self, node: Any) -> bool:
         steps = self._steps
@@ -189,8 +235,7 @@ class UntaggedBlocks(SimpleStatements):
         for name in ("body", "orelse"):
             given = getattr(node, name, None)
             if given:
-                place: ast.stmt = At(given[0]).put(ast.Pass())
-                setattr(place, NOOVERDUB, True)
+                place = _placeholder(given[0])
                 blocks._steps.is_unsettled = False
                 added = begin if name == "body" else ()
                 places.append((place, [blocks.resumed(At(given[0])), *added, *blocks._block(given)]))
@@ -226,6 +271,13 @@ _LONGEST_CHAIN: Final = 30
 """How many `elif` an `if` may have: each is a block in that of the one before."""
 
 
+def _placeholder(statement: ast.stmt) -> ast.stmt:
+    """A statement that stands for a block that begins with another one."""
+    place: ast.stmt = At(statement).put(ast.Pass())
+    setattr(place, NOOVERDUB, True)
+    return place
+
+
 def _put_in_place(statements: list[ast.stmt], place: ast.stmt, block: list[ast.stmt]) -> None:
     """Put a block in the place of a statement that stands for it."""
     work = [statements]
@@ -236,6 +288,7 @@ def _put_in_place(statements: list[ast.stmt], place: ast.stmt, block: list[ast.s
                 known[number : number + 1] = block
                 return
             work += [part for name in ("body", "orelse") if isinstance(part := getattr(statement, name, None), list)]
+            work += [case.body for case in getattr(statement, "cases", ())]
 
 
 def _tests_metadata(statement: ast.stmt) -> bool:

@@ -77,6 +77,13 @@ class ResumedBlocks(UntaggedBlocks):
         if is_suspended:
             self._go_on(At(statement))
 
+    def _blocks_of(self, statement: ast.stmt) -> list[tuple[Any, str]]:
+        """None if the head of the statement suspends the body: behind that, what the frame tests is to be set anew."""
+        tests = [part.test for part, _ in super()._blocks_of(statement) if isinstance(part, ast.If)]
+        heads = [*tests, *(getattr(statement, name, None) for name in ("iter", "subject"))]
+        heads += [case.guard for case in getattr(statement, "cases", ())]
+        return [] if any(head is not None and suspends(head) for head in heads) else super()._blocks_of(statement)
+
     # ---- simple statements
 
     def _suspending(self, statement: ast.stmt) -> bool:

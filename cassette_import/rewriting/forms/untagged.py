@@ -37,7 +37,13 @@ from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.guarded import path_of
 from cassette_import.rewriting.forms.untagged_branches import Branches, spans_lines
-from cassette_import.rewriting.forms.untagged_calls import PlainCalls, is_plain_call, receiver_of_super
+from cassette_import.rewriting.forms.untagged_calls import (
+    PlainCalls,
+    is_call_with_splats,
+    is_plain_call,
+    mapping_of,
+    receiver_of_super,
+)
 from cassette_import.rewriting.forms.untagged_events import EventsHere
 from cassette_import.rewriting.forms.untagged_steps import Value, claimed, is_temporary
 from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPLACE, UNARY
@@ -260,15 +266,16 @@ class Steps(Branches):
         at = At(node)
         if is_own_callee(node.func):
             return self._helper(at, node)
-        if not self._are_calls_steps or not is_plain_call(node):
+        if not self._are_calls_steps or not (is_plain_call(node) or is_call_with_splats(node)):
             return None
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        arguments = [argument.value if isinstance(argument, ast.Starred) else argument for argument in node.args]
+        arguments += [mapping_of(keyword) or keyword.value for keyword in node.keywords]
         are_steps = not all(map(at.is_variable_here, arguments))
         function = node.func
         if isinstance(function, ast.Attribute) and self._calls.is_of_module(function):
             return self._of_module(at, node, function, arguments)
         if isinstance(function, ast.Attribute) and not are_steps:
-            return self._method(at, node, function)
+            return self._method(at, node, function, arguments)
         if receiver_of_super(node) is not None:
             return None
         if isinstance(function, ast.Attribute):
@@ -277,14 +284,22 @@ class Steps(Branches):
 
     def _arguments(self, node: ast.Call, values: list[ast.expr]) -> tuple[list[ast.expr], list[ast.keyword]]:
         count = len(node.args)
-        named = zip(node.keywords, values[count:], strict=True)
-        return values[:count], [At(value).put(ast.keyword(keyword.arg, value)) for keyword, value in named]
+        given = [
+            _splatted(At(argument), value) if isinstance(argument, ast.Starred) else value
+            for argument, value in zip(node.args, values[:count], strict=True)
+        ]
+        named: list[ast.keyword] = []
+        for keyword, value in zip(node.keywords, values[count:], strict=True):
+            at = At(value)
+            value = at.call(at.symbol(symbols.MAPPING), [value]) if keyword.arg is None else value
+            named.append(at.put(ast.keyword(keyword.arg, value)))
+        return given, named
 
     def _called(self, at: At, callee: ast.expr, arguments: tuple[list[ast.expr], list[ast.keyword]]) -> ast.expr:
         """The event of a call."""
         return at.call(self.events.over(at, Events.CALLS, callee), *arguments)
 
-    def _method(self, at: At, node: ast.Call, function: ast.Attribute) -> Value:
+    def _method(self, at: At, node: ast.Call, function: ast.Attribute, arguments: list[ast.expr]) -> Value:
         """A call of an attribute whose arguments are variables and constants."""
         mark, given = len(self.used), function.value
         if isinstance(given, ast.Call) and is_plain_super(given):
@@ -297,8 +312,8 @@ class Steps(Branches):
         function.value = light
         tests = self.watched(at, function)
         attribute = attribute_load(function).arguments([full])
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        called = self._called(at, self.over(At(function), "getattr", attribute), self._arguments(node, values))
+        node.args, node.keywords = self._arguments(node, arguments)
+        called = self._called(at, self.over(At(function), "getattr", attribute), (node.args, node.keywords))
         plain = self._calls.of_method(node, function)
         return Value(node, called, True, plain.claim, None, (plain.is_known, plain.otherwise), tests)
 
@@ -345,6 +360,10 @@ class Steps(Branches):
         light, full = self.operand(node.args[-1])
         node.args[-1] = full
         return Value(light, node, takes_wrapper_off=True)
+
+
+def _splatted(at: At, value: ast.expr) -> ast.expr:
+    return at.put(ast.Starred(at.call(at.symbol(symbols.SPLAT), [value]), ast.Load()))
 
 
 def _is_formatted(node: ast.Call) -> bool:

@@ -44,6 +44,35 @@ def is_plain_call(node: ast.Call) -> bool:
     return not splats and all(keyword.arg is not None for keyword in node.keywords)
 
 
+def is_call_with_splats(node: ast.Call) -> bool:
+    """Whether a call with `*` or `**` may be a step: what follows the first `*` is evaluated without code of the program.
+
+    The items of what is splatted are taken when everything else has been evaluated.
+    """
+    if has(node, DEBUGGER) or is_plain_super(node):
+        return False
+    at, has_begun = At(node), False
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            if has_begun and not at.is_variable_here(argument.value):
+                return False
+            has_begun = True
+        elif has_begun and not at.is_variable_here(argument):
+            return False
+    for keyword in node.keywords:
+        value = keyword.value if keyword.arg is not None else mapping_of(keyword)
+        if value is None or not at.is_variable_here(value):
+            return False
+    return True
+
+
+def mapping_of(keyword: ast.keyword) -> ast.expr | None:
+    """What `**` splats in a call; None for another keyword."""
+    value = keyword.value
+    is_mapping = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == symbols.MAPPING
+    return value.args[0] if keyword.arg is None and is_mapping else None  # type: ignore[attr-defined]
+
+
 def receiver_of_super(node: ast.Call) -> str | None:
     """The name of the instance, if a call is that of a method of `super()`."""
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None

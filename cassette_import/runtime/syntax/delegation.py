@@ -105,9 +105,7 @@ def _later_step(iterator: Any) -> Any:
 
 
 loop_async: Final = (
-    _loop_async
-    if DISPATCH.reason
-    else DISPATCH.AsyncLoop(_loop_async, kinds_of, "events", _later_step, None, _AsIs)
+    _loop_async if DISPATCH.reason else DISPATCH.AsyncLoop(_loop_async, kinds_of, "events", _later_step, None, _AsIs)
 )
 
 BINDINGS: Final[dict[str, Any]] = {
