@@ -95,7 +95,7 @@ class UntaggedBlocks(SimpleStatements):
         steps.is_unsettled = steps.is_unsettled or bool(places)
 
     def _blocks_of(self, statement: ast.stmt) -> list[tuple[Any, str]]:
-        """The blocks of a statement that run in the context in which it runs, each by what has it and its name there."""
+        """The blocks of a statement that run in the same context as it, each by what has it and its name there."""
         found: list[tuple[Any, str]] = []
         if isinstance(statement, ast.For):
             found = [(statement, "body"), (statement, "orelse")]

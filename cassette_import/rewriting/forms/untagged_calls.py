@@ -45,7 +45,7 @@ def is_plain_call(node: ast.Call) -> bool:
 
 
 def is_call_with_splats(node: ast.Call) -> bool:
-    """Whether a call with `*` or `**` may be a step: what follows the first `*` is evaluated without code of the program.
+    """Whether a call with `*` or `**` may be a step: what follows the first `*` are variables and constants.
 
     The items of what is splatted are taken when everything else has been evaluated.
     """

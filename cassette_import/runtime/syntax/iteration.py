@@ -327,9 +327,10 @@ def _claimed(value: Any) -> Any:
 unpack: Final[Callable[[Any, Spec], Any]] = DISPATCH.Unpacking(_unpack, kinds_of) if _LOOPS_ARE_IN_C else _unpack
 
 
-def in_c(
-    function: Callable[..., Any], mode: Literal["events", "here", "splat", "late splat", "delegate"], *more: Any
-) -> Any:
+Mode = Literal["events", "here", "splat", "late splat", "delegate"]
+
+
+def in_c(function: Callable[..., Any], mode: Mode, *more: Any) -> Any:
     """A function that does the usual in C, if the accelerator is there."""
     return DISPATCH.Loop(function, kinds_of, mode, *more) if _LOOPS_ARE_IN_C else function
 
