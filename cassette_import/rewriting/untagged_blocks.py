@@ -191,7 +191,7 @@ class UntaggedBlocks(SimpleStatements):
         if not isinstance(target, (ast.Tuple, ast.List)):
             return []
         steps, at = self._steps, At(target)
-        item = at.put(ast.Assign([clone(target)], at.load(temporaries.UNPACKED)))  # type: ignore[list-item]
+        item = at.put(ast.Assign([clone(target)], at.load(temporaries.UNPACKED)))
 
         def make() -> None:
             if self._unpack(item, item.targets[0]):
