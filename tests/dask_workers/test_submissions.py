@@ -90,3 +90,22 @@ def main(noted):
     context = Parallel({work.noisy, work.score}, client=client)
     assert overdub(context, program(source).main, lambda rows: None) == list(range(20))
     assert len(context._state.stored) == 0
+
+
+@pytest.mark.parametrize("name", ["_step", "__step"])
+def test_attributes_are_read_while_tasks_run_and_private_ones_too(name, work, client, program, messages):
+    source = f"""
+class Report:
+    def __init__(self):
+        self.{name} = 2
+
+    def rows(self):
+        return [work.total([n, self.{name}]) for n in range(60)]
+
+def main():
+    return Report().rows()
+"""
+    module = program(source)
+    assert overdub(Parallel({work.total}, client=client), module.main) == [n + 2 for n in range(60)]
+    assert sum(messages) == 60
+    assert len(messages) < 30

@@ -22,6 +22,7 @@ from cassette_import.contexts.parallel.expressions import (
     names_in,
 )
 from cassette_import.contexts.parallel.kept_calls import mark_as_made, note_kept_calls
+from cassette_import.specialization.passes.private_names import PrivateNames
 from cassette_import.specialization.passes.reflection import Reflection
 
 __all__ = ["Conversion"]
@@ -51,7 +52,7 @@ class Conversion:
         tree: Any = reflection.tree
         known = reflection.function.__globals__.items()
         aliases = {name for name, value in known if id(value) in self._targets and callable(value)}
-        candidates = Candidates(self._names | aliases)
+        candidates = Candidates(self._names | aliases, PrivateNames(reflection.function))
         body: list[Any] = [tree.body] if isinstance(tree, ast.Lambda) else tree.body
         nodes = list(_own_nodes(body))
         if isinstance(tree, ast.AsyncFunctionDef) or any(isinstance(node, _SUSPENDING) for node in nodes):

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from cassette_import.specialization.passes import contextslot
+from cassette_import.specialization.passes.private_names import PrivateNames
 
 __all__ = [
     "FRAME_READERS",
@@ -30,10 +31,23 @@ class NotConvertible(Exception):
 
 
 class Candidates:
-    """Which calls may be calls of targets, by their names. Whether they are is known when they are made."""
+    """Which calls may be calls of targets, by their names. Whether they are is known when they are made.
 
-    def __init__(self, names: Collection[str]) -> None:
+    Parameters
+    ----------
+    names:
+        The names of targets.
+    private:
+        The names of private attributes; None at module level, where no class is around.
+    """
+
+    def __init__(self, names: Collection[str], private: PrivateNames | None = None) -> None:
         self._names = frozenset(names)
+        self._private = private
+
+    def attribute_name(self, written: str) -> str:
+        """The name of an attribute in the namespace of its object."""
+        return written if self._private is None else self._private.name_of(written)
 
     def is_call(self, node: ast.AST) -> bool:
         """Whether a node is a call of what may be a target."""
@@ -116,7 +130,8 @@ class Expressions:
     _name = _constant
 
     def _attribute(self, node: ast.Attribute) -> Any:
-        owner = context_call(node, "owner", self.raw(node.value), ast.Constant(node.attr))
+        name = ast.Constant(self._candidates.attribute_name(node.attr))
+        owner = context_call(node, "owner", self.raw(node.value), name)
         return ast.Attribute(owner, node.attr, ast.Load())
 
     def _subscript(self, node: ast.Subscript) -> Any:
