@@ -143,7 +143,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
     if runner.propagation is not None and FLAGS[METADATA_EXISTS]:
-        value = runner.propagation.rewrapped(value)
+        value = value if value is end else runner.propagation.claimed_item(value, iterator)
     if value is not end:
         for level, hook in runner.posthooks:
             hook(contexts[level], value, next, iterator)
@@ -318,10 +318,12 @@ def _later_steps(iterator: Any) -> tuple[_End, Callable[[], Any]]:
 
 
 @hidden
-def _claimed(value: Any) -> Any:
+def _claimed(value: Any, iterator: Any) -> Any:
     """An item during whose step the first value was tagged."""
     variant = ACTIVE.get().variant
-    return value if variant is None else variant.runners[_ITERATION].propagation.rewrapped(value)
+    if variant is None or not variant.tagging:
+        return value
+    return variant.runners[_ITERATION].propagation.claimed_item(value, iterator)
 
 
 unpack: Final[Callable[[Any, Spec], Any]] = DISPATCH.Unpacking(_unpack, kinds_of) if _LOOPS_ARE_IN_C else _unpack

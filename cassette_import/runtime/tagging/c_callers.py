@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+from collections.abc import Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
@@ -15,6 +16,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.names import FLAGS
@@ -67,14 +69,14 @@ class LiveSources:
 
     __slots__ = ("_iterators", "_store")
 
-    def __init__(self, store: Store, iterators: list[Any]) -> None:
+    def __init__(self, store: Store, iterators: Sequence[Any]) -> None:
         self._store = store
         self._iterators = iterators
 
     @hidden
     def wrapped(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         """The items that the iterators have given last, wrapped where they have metadata."""
-        if not self._store.items.entries:
+        if not (self._store.items.entries or any(map(_is_watched, self._iterators))):
             return items
         return tuple(
             [
@@ -82,6 +84,11 @@ class LiveSources:
                 for iterator, item in zip(self._iterators, items, strict=False)
             ]
         )
+
+
+def _is_watched(iterator: Any) -> bool:
+    """Whether an iterator is a proxy in C, which knows the item that it has given last."""
+    return not DISPATCH.reason and type(iterator) is DISPATCH.WatchedSource
 
 
 class EventCallback:
@@ -310,19 +317,21 @@ def _next_passing(store: Store, function: Any, source: Any) -> Any:
             return item
 
 
-_PASSING: Final = (EventCallback, TestedCallback, KeyCallback)
+PASSING: Final = set(map(id, (EventCallback, TestedCallback, KeyCallback)))
+"""Types of callbacks that rules have made, by identity. `watched_calls` adds its own."""
 
 
 def _passes_wrappers(function: Any) -> bool:
     """Whether a rule has made the callback of an iterator."""
-    return type(function) in _PASSING
+    return id(type(function)) in PASSING
 
 
 @hidden
 def _map_leaves_wrappers(iterator: Any) -> bool:
     """Whether `map` calls a callback that leaves the wrapper of its result, with items of iterators of C."""
     function, *sources = iterator.__reduce__()[1]
-    return type(function) is EventCallback and are_iterated_by_c((*sources,), {})
+    leaves_wrapper = type(function) is EventCallback or type(function) is getattr(DISPATCH, "WatchedCallback", None)
+    return leaves_wrapper and are_iterated_by_c((*sources,), {})
 
 
 LEAVING_WRAPPERS[id(map)] = _map_leaves_wrappers

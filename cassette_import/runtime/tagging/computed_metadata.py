@@ -253,11 +253,6 @@ def lose_suspended(activation: Activation, function: Any, given: tuple[Any, ...]
                         raise
 
 
-def has_computed_method(activation: Activation) -> bool:
-    """Whether a context of an activation has a method `computed`."""
-    return any(tag is not None and tag.computed is not None for tag in activation.tags)
-
-
 @hidden
 def call_computed(
     activation: Activation, level: int, tag: Tag, function: Any, arguments: Any, keywords: Any, value: Any

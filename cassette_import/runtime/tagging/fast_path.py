@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from types import BuiltinFunctionType, FunctionType, GeneratorType
 from typing import Any, Final
 
@@ -45,6 +45,10 @@ TYPES_RULED_WHILE_TAGGED: Final[set[int]] = set()
 
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
+
+HOW_LEAVES_ARE_WATCHED: Final[dict[int, tuple[Any, ...]]] = {}
+"""Functions, by identity, whose rules apply always, and which the interpreter calls nevertheless as long as there is
+no metadata: how the accelerator watches what they take and call, see `watched_calls.watch`."""
 
 RETURN_METHOD_RESULT: Final[set[int]] = set()
 """Functions, by identity, that return what special methods of the program return: wrapped if these wrapped it."""
@@ -181,6 +185,9 @@ STEPPED_TYPES: Final = tuple(
 """Types of iterators that run only code of the interpreter."""
 _STEPPED: Final = frozenset(map(id, STEPPED_TYPES))
 
+STEPPED_OR_WATCHED: Final = set(_STEPPED)
+"""These types, and the accelerator's proxies of sources and callbacks, by identity."""
+
 
 @hidden
 def steps_plainly(iterator: Any) -> bool:
@@ -188,7 +195,9 @@ def steps_plainly(iterator: Any) -> bool:
     kind = type(iterator)
     if kind is GeneratorType:
         return runs_overdubbed(iterator)
-    return id(kind) in _STEPPED or ((kind is zip or kind is enumerate) and _takes_from(iterator, _STEPPED))
+    if id(kind) in _STEPPED:
+        return True
+    return id(kind) in _TAKING_FROM_OTHERS and _takes_from(iterator, STEPPED_OR_WATCHED)
 
 
 @hidden
@@ -218,16 +227,25 @@ _CONTAINERS: Final = frozenset(
 """Types of containers whose iterators are among `STEPPED_TYPES`, by identity."""
 
 
+_TAKING_FROM_OTHERS: Final = frozenset(map(id, (zip, enumerate, map, filter)))
+
+
 @hidden
-def _takes_from(iterator: Any, kinds: frozenset[int]) -> bool:
+def _takes_from(iterator: Any, kinds: Set[int]) -> bool:
     sources = iterator.__reduce__()[1]
-    return kinds.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))
+    return kinds >= set(map(id, map(type, sources[:1] if type(iterator) is enumerate else sources)))
+
+
+@hidden
+def has_computed_method(activation: Any) -> bool:
+    """Whether a context of an activation has a method `computed`."""
+    return any(tag is not None and tag.computed is not None for tag in activation.tags)
 
 
 KINDS_OF_FAST_PATH: Final = _CONTAINERS, _STEPPED, steps_plainly
 TABLES_OF_FAST_PATH: Final = (
     RULED_ALWAYS, _names_in_c, any_arguments, nothing_watched, are_iterated_by_c, _ITERATED_BY_C,
-    WATCHES, ATTRIBUTES_WATCHED,
+    WATCHES, ATTRIBUTES_WATCHED, HOW_LEAVES_ARE_WATCHED, steps_plainly, has_computed_method,
 )  # fmt: skip
 """What the accelerator of dispatch needs to know: of loops, and of calls."""
 

@@ -20,7 +20,6 @@ from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, has_contents, is_computed_from
-from cassette_import.runtime.tagging.handover import rewrapped
 from cassette_import.runtime.tagging.iterator_sources import add_to_pair, metas_of_taken, source_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
@@ -153,6 +152,12 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
         raise
     finally:
         LOCAL.wants_wrapped = before
+    return item_taken(store, iterator, value)
+
+
+@hidden
+def item_taken(store: Store, iterator: Any, value: Any) -> Any:
+    """An item that an iterator has just given, wrapped if it has metadata."""
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found
@@ -164,7 +169,8 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     if entry is not None:
         metas = entry.extra(value)
     else:
-        metas = metas_of_taken(store, iterator, value) if store.items.entries else None
+        may_have_some = store.items.entries or id(type(iterator)) in _OF_WATCHED
+        metas = metas_of_taken(store, iterator, value) if may_have_some else None
     if metas is not None:
         return Tagged(value, metas)
     value = store.recognised.wrapped(value)
@@ -174,6 +180,15 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
         if store.items.of(value) is None:
             lose_held_items(iterator, value)
     return value
+
+
+@hidden
+def claimed_item(value: Any, iterator: Any) -> Any:
+    """An item of a plain step during which the first value was tagged."""
+    store = store_of(ACTIVE.get())
+    item = value if store is None else item_taken(store, iterator, value)
+    LOCAL.returned = None
+    return item
 
 
 @hidden
@@ -192,6 +207,13 @@ def item_of_plain_iterator(value: Any, iterator: Any) -> Any:
         return store.recognised.wrapped(value) if store.recognised.slots else value
     return Tagged(value, metas)
 
+
+_TAKING: Final = (
+    zip, enumerate, filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.chain,
+    itertools.islice, itertools.compress, itertools.pairwise, getattr(itertools, "batched", itertools.pairwise),
+)  # fmt: skip
+_OF_WATCHED: Final = frozenset(() if DISPATCH.reason else map(id, _TAKING))
+"""Types of iterators, by identity, that may take items from proxies in C, which know the item that they gave last."""
 
 _RANGE_ITERATOR: Final = type(iter(range(0)))
 
@@ -299,7 +321,7 @@ def _next_here(iterator: Any) -> Any:
 
 _NO_TYPES: Final[frozenset[int]] = frozenset()
 _STEPS_IN_C: Final[Any] = (
-    None if DISPATCH.reason else DISPATCH.Loop(next_item, _kinds_of, "events", _later_steps, None, rewrapped)
+    None if DISPATCH.reason else DISPATCH.Loop(next_item, _kinds_of, "events", _later_steps, None, claimed_item)
 )
 
 

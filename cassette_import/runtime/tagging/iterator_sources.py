@@ -47,7 +47,7 @@ def source_of(value: Any) -> Any:
 def is_live(source: Any) -> bool:
     """Whether items may get metadata in a source after an iterator over it has been made."""
     kind = id(type(source))
-    return kind in _OF_VIEWS or kind in _PLACES or is_a(source, (list, dict, set, deque))
+    return kind in _OF_VIEWS or kind in PLACES or is_a(source, (list, dict, set, deque))
 
 
 # ---- iterators over containers
@@ -166,7 +166,7 @@ _OF_CONTAINERS: Final[dict[int, Place]] = {
     **dict.fromkeys(map(id, (type(iter({}.items())), type(reversed({}.items())))), _at_own_key),
     id(type(iter(set()))): _element,
 }
-_PLACES: Final[dict[int, Place]] = {
+PLACES: Final[dict[int, Place]] = {
     **_OF_CONTAINERS,
     **dict.fromkeys(
         map(
@@ -189,5 +189,5 @@ _PLACES: Final[dict[int, Place]] = {
 @hidden
 def metas_of_taken(store: Store, iterator: Any, value: Any, back: int = 1) -> Metas | None:
     """The metadata of an item that an iterator has given, according to what the iterator reads."""
-    place = _PLACES.get(id(type(iterator)))
+    place = PLACES.get(id(type(iterator)))
     return place(store, iterator, value, back) if place is not None else None

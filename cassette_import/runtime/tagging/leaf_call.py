@@ -283,6 +283,12 @@ def without_rule(call: LeafCall) -> Any:
     except Exception as error:
         call.notify_of_error(error)
         raise
+    return result_without_rule(call, value)
+
+
+@hidden
+def result_without_rule(call: LeafCall, value: Any) -> Any:
+    """The result of such a leaf, which has run."""
     if id(type(value)) in _METHODS_IN_C:
         for argument in call.arguments:
             if type(argument) is Tagged and argument._tagged_value is value.__self__:

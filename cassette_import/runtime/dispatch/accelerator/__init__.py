@@ -35,11 +35,13 @@ if TYPE_CHECKING:
         Suspension,
         UnlessTagged,
         Unpacking,
+        WatchedCallback,
+        WatchedSource,
     )
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 8
+_VERSION: Final = 9
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -85,6 +87,8 @@ class AcceleratedDispatch:
     SuspendedCall: type[SuspendedCall]
     UnlessTagged: type[UnlessTagged]
     Unpacking: type[Unpacking]
+    WatchedCallback: type[WatchedCallback]
+    WatchedSource: type[WatchedSource]
     set_in_frames: Callable[[str, object, tuple[object, ...]], None] | None = None
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
@@ -109,6 +113,7 @@ class AcceleratedDispatch:
         self.AsyncLoop = module.AsyncLoop
         self.EntryMethod, self.ActiveFamilies = module.EntryMethod, module.ActiveFamilies
         self.InstancesOf = module.InstancesOf
+        self.WatchedCallback, self.WatchedSource = module.WatchedCallback, module.WatchedSource
         self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume
         self.set_in_frames = module.set_in_frames

@@ -118,7 +118,7 @@ class Loop:
         mode: Literal["events", "here", "splat", "late splat", "delegate"] = "events",
         later: Callable[[Any], tuple[Any, Callable[[], Any]]] | None = None,
         unpack: Callable[..., Any] | None = None,
-        claimed: Callable[[Any], Any] | None = None,
+        claimed: Callable[[Any, Any], Any] | None = None,
         /,
     ) -> None: ...
     def __call__(self, iterable: Any, spec: Any = None, /) -> Any: ...
@@ -153,3 +153,21 @@ class EntryMethod:
         /,
     ) -> None: ...
     def __call__(self, *arguments: Any) -> Any: ...
+
+class WatchedSource:
+    activation: Activation
+    callee: Any
+    iterator: Any
+    kept: list[Any] | None
+    has_key: bool
+    rest: Any
+    def __iter__(self) -> WatchedSource: ...
+    def __next__(self) -> Any: ...
+
+class WatchedCallback:
+    activation: Activation
+    callee: Any
+    function: Any
+    sources: tuple[Any, ...]
+    rest: Any
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...

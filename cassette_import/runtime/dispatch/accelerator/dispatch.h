@@ -41,12 +41,12 @@ typedef struct {
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
         *steps_type, *async_steps_type, *async_loop_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
-        *instances_type, *families_type;
+        *instances_type, *families_type, *watched_source_type, *watched_callback_type;
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
     unsigned long version;              /* another one whenever a variant got other hooks */
-    Py_ssize_t of_contexts, of_hook_activations, of_variant, of_family; /* the offsets of slots of activations */
+    Py_ssize_t of_contexts, of_hook_activations, of_variant, of_family, of_roots; /* the offsets of slots of activations */
     Py_ssize_t of_variables; /* the offset of the variables of a context; 0: it is not known */
     KnownSwitch known[KNOWN_SWITCHES];
     KnownMethod methods[KNOWN_METHODS];
@@ -167,7 +167,14 @@ void clear_known_methods(State *state);
 
 /* ---- plain_callee.c: what a call site calls while nothing is tagged */
 
-#define KNOWN_PRIMITIVES 16 /* a power of two */
+#define KNOWN_PRIMITIVES 64 /* a power of two */
+
+typedef struct {
+    PyObject *code; /* of a generator; NULL: the entry is empty */
+    PyObject *roots;
+    unsigned long version;
+    char is_overdubbed;
+} KnownCode;
 
 typedef struct {
     CALLABLE_HEAD
@@ -183,8 +190,13 @@ typedef struct {
     PyObject *iterated, *types_iterated;  /* the condition that all arguments have some types; these, by identity */
     PyObject *watches, *is_watching;      /* the names of watched attributes; whether there are any */
     PyObject *load_global;
+    PyObject *leaves;                     /* how leaves are watched, by identity */
+    PyObject *steps_plainly;              /* whether the steps of an iterator need no rule */
+    PyObject *computes_here;              /* whether contexts compute metadata, of an activation */
+    KnownCode known_code[KNOWN_PRIMITIVES];
     PyObject *known[KNOWN_PRIMITIVES]; /* what is called for primitives, by their addresses */
     char is_call;
+    char computes; /* whether contexts of the variant compute metadata; negative: it is not known yet */
 } PlainInterception;
 
 extern PyType_Spec plain_callee_spec;
@@ -198,6 +210,15 @@ PyObject *plain_callee(PlainInterception *self, PyObject *callee, int may_be_lea
 
 /* Whether what is called in place of a primitive is that of this one. */
 int is_plain_callee_of(PyObject *made, PyObject *primitive);
+
+/* ---- watched_calls.c: leaves that take the items of generators, or call functions of the program */
+
+extern PyType_Spec watched_source_spec, watched_callback_spec;
+
+/* Make a call of a leaf while nothing is tagged; `found` says how it is watched. 1: `*result` is its result; 0: Python has to
+   make the call; -1: an exception. */
+int call_watched(PlainInterception *of, PyObject *callee, PyObject *found, PyObject *const *arguments, size_t flagged,
+                 PyObject *names, PyObject **result);
 
 /* ---- interception.c: events while nothing is tagged, where the active context is looked up at each */
 
@@ -213,6 +234,9 @@ extern PyType_Spec plain_site_spec, unless_tagged_spec;
 /* ---- loops.c: loops and unpacking while nothing is tagged, where the active context is looked up at each step */
 
 extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
+
+/* Whether a type is among some, which are a set of identities; -1 with an exception. */
+int is_among(PyObject *types, PyTypeObject *type);
 
 /* ---- async_loops.c: loops of `async for` */
 

@@ -72,12 +72,14 @@ new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *slowly, *variant, *event, *targets, *names, *tables;
     PyObject *claimed, *readers, *ruled, *ruled_names, *any, *unwatched, *iterated, *types, *watches, *is_watching, *load_global;
+    PyObject *leaves, *steps_plainly, *computes_here;
     int is_call;
     if (!PyArg_ParseTuple(arguments, "OOOO!O!pO!:PlainInterception", &slowly, &variant, &event, &PyFrozenSet_Type,
                           &targets, &PyFrozenSet_Type, &names, &is_call, &PyTuple_Type, &tables) ||
-        !PyArg_ParseTuple(tables, "OO!O!O!OOOO!O!UO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
+        !PyArg_ParseTuple(tables, "OO!O!O!OOOO!O!UO!OOO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
                           &PySet_Type, &ruled_names, &any, &unwatched, &iterated, &PyFrozenSet_Type, &types,
-                          &PyDict_Type, &watches, &is_watching, &load_global)) {
+                          &PyDict_Type, &watches, &is_watching, &PyDict_Type, &leaves, &steps_plainly, &computes_here,
+                          &load_global)) {
         return NULL;
     }
     PlainInterception *self = (PlainInterception *)new_callable(type, intercept_of_variant);
@@ -101,6 +103,10 @@ new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     self->types_iterated = types;
     self->watches = watches;
     self->is_watching = is_watching;
+    self->leaves = leaves;
+    self->steps_plainly = steps_plainly;
+    self->computes_here = computes_here;
+    self->computes = -1;
     self->load_global = load_global;
     return (PyObject *)self;
 }
@@ -117,6 +123,8 @@ traverse_interception(PlainInterception *self, visitproc visit, void *arg)
     Py_VISIT(self->tables);
     for (int number = 0; number < KNOWN_PRIMITIVES; number++) {
         Py_VISIT(self->known[number]);
+        Py_VISIT(self->known_code[number].code);
+        Py_VISIT(self->known_code[number].roots);
     }
     return 0;
 }
@@ -126,6 +134,8 @@ clear_interception(PlainInterception *self)
 {
     for (int number = 0; number < KNOWN_PRIMITIVES; number++) {
         Py_CLEAR(self->known[number]);
+        Py_CLEAR(self->known_code[number].code);
+        Py_CLEAR(self->known_code[number].roots);
     }
     Py_CLEAR(self->slowly);
     Py_CLEAR(self->variant);

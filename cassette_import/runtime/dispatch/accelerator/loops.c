@@ -153,11 +153,13 @@ next_step(Steps *self)
         return NULL;
     }
     int is_plain = variant == self->variant && self->version == state->version && !metadata_exists(state);
+    PyObject *iterator = Py_NewRef(self->iterator);
     value = is_plain ? step_plainly(self) : step_later(self);
     if (value != NULL && is_plain && metadata_exists(state)) {
         is_plain = 0;
-        Py_SETREF(value, PyObject_CallOneArg(self->loop->claimed, value));
+        Py_SETREF(value, PyObject_CallFunctionObjArgs(self->loop->claimed, value, iterator, NULL));
     }
+    Py_DECREF(iterator);
     if (value == NULL || self->spec == NULL) {
         return value;
     }
@@ -237,7 +239,7 @@ make_steps(Loop *loop, PyObject *iterator, PyObject *variant, PyObject *spec)
    The mode says what is wanted: an iterator of events; an iterator as it is, since no other context can resume the body; what
    a splat iterates over, if that is the tuple itself; what `yield from` iterates over, if that is the generator itself. */
 
-static int
+int
 is_among(PyObject *types, PyTypeObject *type)
 {
     PyObject *number = PyLong_FromVoidPtr(type);
@@ -281,7 +283,8 @@ plain_iterator(Loop *self, PyObject *iterable)
     if (found == 0) {
         found = is_among(self->iterators, type);
     }
-    int is_generator = PyGen_CheckExact(iterable), takes_from_others = type == &PyZip_Type || type == &PyEnum_Type;
+    int is_generator = PyGen_CheckExact(iterable), takes_from_others = type == &PyZip_Type || type == &PyEnum_Type ||
+                                                                       type == &PyMap_Type || type == &PyFilter_Type;
     if (found == 0 && is_generator) {
         found = is_installed(self, iterable);
     }

@@ -34,7 +34,8 @@ configure(PyObject *module, PyObject *arguments)
     state->of_hook_activations = offset_of_slot((PyTypeObject *)type, "hook_activations");
     state->of_variant = offset_of_slot((PyTypeObject *)type, "variant");
     state->of_family = offset_of_slot((PyTypeObject *)type, "family");
-    if (state->of_contexts < 0 || state->of_hook_activations < 0 || state->of_variant < 0 ||
+    state->of_roots = offset_of_slot((PyTypeObject *)type, "roots");
+    if (state->of_roots < 0 || state->of_contexts < 0 || state->of_hook_activations < 0 || state->of_variant < 0 ||
         state->of_family < 0 || find_variables(state) < 0) {
         return NULL;
     }
@@ -46,7 +47,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 8 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 9 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -98,6 +99,8 @@ static const struct {
     {&entry_method_spec, offsetof(State, entry_method_type)},
     {&instances_spec, offsetof(State, instances_type)},
     {&families_spec, offsetof(State, families_type)},
+    {&watched_source_spec, offsetof(State, watched_source_type)},
+    {&watched_callback_spec, offsetof(State, watched_callback_type)},
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))

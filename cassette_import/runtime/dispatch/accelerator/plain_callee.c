@@ -16,7 +16,8 @@ typedef struct {
     CALLABLE_HEAD
     PlainInterception *of;
     PyObject *callee;
-    PyObject *condition; /* on the arguments; NULL: there is none */
+    PyObject *condition; /* on the arguments; NULL: there is none; Py_None: it never holds */
+    PyObject *watched;   /* how the callee is watched, see `watched_calls.c`; NULL: it is not */
 } PlainCallee;
 
 int
@@ -53,9 +54,7 @@ are_of_types(PyObject *types, PyObject *const *arguments, size_t flagged, PyObje
     Py_ssize_t count = PyVectorcall_NARGS(flagged) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     int found = 1;
     for (Py_ssize_t number = 0; found > 0 && number < count; number++) {
-        PyObject *identity = PyLong_FromVoidPtr(Py_TYPE(arguments[number]));
-        found = identity == NULL ? -1 : PySet_Contains(types, identity);
-        Py_XDECREF(identity);
+        found = is_among(types, Py_TYPE(arguments[number]));
     }
     return found;
 }
@@ -71,6 +70,9 @@ holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *n
     }
     if (self->condition == of->iterated) {
         return are_of_types(of->types_iterated, arguments, flagged, names);
+    }
+    if (self->condition == Py_None) {
+        return 0;
     }
     Py_ssize_t count = PyVectorcall_NARGS(flagged), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     PyObject *values = PyTuple_New(count), *keywords = PyDict_New(), *answer = NULL;
@@ -118,6 +120,13 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     if (metadata_exists(self->state)) {
         return as_event(self, arguments, flagged, names);
     }
+    if (self->watched != NULL) {
+        PyObject *result;
+        int is_made = call_watched(of, self->callee, self->watched, arguments, flagged, names, &result);
+        if (is_made != 0) {
+            return is_made < 0 ? NULL : result;
+        }
+    }
     if (self->condition != NULL) {
         int is_plain = holds(self, arguments, flagged, names);
         if (is_plain <= 0) {
@@ -160,6 +169,7 @@ traverse(PlainCallee *self, visitproc visit, void *arg)
     Py_VISIT(self->of);
     Py_VISIT(self->callee);
     Py_VISIT(self->condition);
+    Py_VISIT(self->watched);
     return 0;
 }
 
@@ -168,6 +178,7 @@ clear(PlainCallee *self)
 {
     Py_CLEAR(self->callee);
     Py_CLEAR(self->condition);
+    Py_CLEAR(self->watched);
     Py_CLEAR(self->of);
     return 0;
 }
@@ -196,13 +207,14 @@ PyType_Spec plain_callee_spec = {
 };
 
 static PyObject *
-make_callee(PlainInterception *of, PyObject *callee, PyObject *condition)
+make_callee(PlainInterception *of, PyObject *callee, PyObject *condition, PyObject *watched)
 {
     PlainCallee *made = (PlainCallee *)new_callable(of->state->plain_callee_type, call_plainly);
     if (made != NULL) {
         made->of = (PlainInterception *)Py_NewRef(of);
         made->callee = Py_NewRef(callee);
         made->condition = Py_XNewRef(condition);
+        made->watched = Py_XNewRef(watched);
     }
     return (PyObject *)made;
 }
@@ -238,6 +250,32 @@ wraps_usual_function(PlainInterception *self, PyObject *wrapper)
     return is_usual ? is_usual_name(self, PyObject_GetAttrString(wrapper, "__name__")) : 0;
 }
 
+/* A method in C whose name is that of a target or of a function with a rule; Py_None: Python finds that. */
+static PyObject *
+watched_method(PlainInterception *self, PyObject *callee)
+{
+    PyObject *name = PyObject_GetAttrString(callee, "__name__"), *owner = (PyObject *)Py_TYPE(PyCFunction_GET_SELF(callee));
+    if (name == NULL) {
+        return NULL;
+    }
+    int is_target = PySet_Contains(self->names_of_targets, name);
+    PyObject *function = is_target || !PyType_HasFeature((PyTypeObject *)owner, Py_TPFLAGS_IMMUTABLETYPE)
+                             ? Py_NewRef(Py_None)
+                             : PyObject_GetAttr(owner, name);
+    Py_DECREF(name);
+    PyObject *number = is_target < 0 || function == NULL ? NULL : PyLong_FromVoidPtr(function);
+    PyObject *condition = number == NULL ? NULL : PyDict_GetItemWithError(self->ruled, number);
+    PyObject *watched = condition == NULL ? NULL : PyDict_GetItemWithError(self->leaves, number);
+    int is_same = watched != NULL && Py_IS_TYPE(function, &PyMethodDescr_Type) &&
+                  ((PyMethodDescrObject *)function)->d_method == ((PyCFunctionObject *)callee)->m_ml;
+    Py_XDECREF(number);
+    Py_XDECREF(function);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    return is_same ? make_callee(self, callee, condition, watched) : Py_None;
+}
+
 PyObject *
 plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
 {
@@ -257,8 +295,11 @@ plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
         if (is_usual < 0) {
             return NULL;
         }
+        if (is_method_in_c && !is_usual) {
+            return watched_method(self, callee);
+        }
         if (is_method_in_c) {
-            return is_usual && !may_be_learned ? make_callee(self, callee, NULL) : Py_None;
+            return is_usual && !may_be_learned ? make_callee(self, callee, NULL, NULL) : Py_None;
         }
     }
     else if (type == self->state->method_wrapper_type) {
@@ -266,12 +307,16 @@ plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
         if (is_usual < 0) {
             return NULL;
         }
-        return is_usual ? make_callee(self, callee, NULL) : Py_None;
+        return is_usual ? make_callee(self, callee, NULL, NULL) : Py_None;
     }
     else if (type != &PyFunction_Type && type != &PyType_Type) {
         return Py_None;
     }
-    PyObject *number = PyLong_FromVoidPtr(function), *condition = NULL;
+    PyObject **place = &self->known[((size_t)callee >> 5) & (KNOWN_PRIMITIVES - 1)];
+    if (self->is_call && is_plain_callee_of(*place, callee)) {
+        return Py_NewRef(*place);
+    }
+    PyObject *number = PyLong_FromVoidPtr(function), *condition = NULL, *watched = NULL;
     if (number == NULL) {
         return NULL;
     }
@@ -279,6 +324,7 @@ plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
     if (is_other == 0 && !is_usual) {
         is_other = PySet_Contains(self->targets, number);
         condition = is_other == 0 ? PyDict_GetItemWithError(self->ruled, number) : NULL;
+        watched = condition != NULL ? PyDict_GetItemWithError(self->leaves, number) : NULL;
     }
     Py_DECREF(number);
     if (is_other < 0 || PyErr_Occurred()) {
@@ -287,8 +333,12 @@ plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
     if (condition == self->any_arguments) {
         condition = NULL;
     }
-    if (is_other || condition == Py_None || (may_be_learned && condition == NULL)) {
+    if (is_other || (condition == Py_None && watched == NULL) || (may_be_learned && condition == NULL)) {
         return Py_None;
     }
-    return make_callee(self, callee, condition);
+    PyObject *made = make_callee(self, callee, condition, watched);
+    if (self->is_call && watched != NULL && made != NULL) {
+        Py_XSETREF(*place, Py_NewRef(made));
+    }
+    return made;
 }

@@ -28,8 +28,8 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
             return variant == NULL && PyErr_Occurred() ? NULL : PyObject_CallOneArg(self->elsewhere, arguments[0]);
         }
     }
-    if (count > 1 && names == NULL) {
-        int is_given_up = PyDict_Contains(self->given_up, arguments[1]);
+    if (count > 0 && names == NULL) {
+        int is_given_up = count > 1 ? PyDict_Contains(self->given_up, arguments[1]) : 0;
         if (is_given_up < 0) {
             return NULL;
         }

@@ -7,28 +7,30 @@ the items of an iterable; must not know where the items get their metadata from.
 from __future__ import annotations
 
 import gc
-import itertools
 import operator
 from collections import deque
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
-from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
+from cassette_import.runtime.tagging.iterator_metadata import (
+    item_taken,
+    iterate_wrapped,
+    may_have_tagged_items,
+    next_item,
+)
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rewritten_code import is_python_mapping
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.watched_calls import ComparedRest, RecordedRest, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
-
-_plain_unless_tagged: Final = DISPATCH.unless_tagged(plain)
 
 
 @rule(list, tuple, set, frozenset, deque, plain_if=are_iterated_by_c)
@@ -42,10 +44,6 @@ def from_items(call: LeafCall) -> Any:
     if type(plain(source)) is kind and kind in (tuple, frozenset):
         return call.callee(plain(source))
     if kind in (set, frozenset):
-        if not (FLAGS[METADATA_EXISTS] or call.is_watched or call.keywords or len(call.given) > 1):
-            taken, kept = itertools.tee(iterate_wrapped(call, source))
-            made = kind(map(_plain_unless_tagged, taken))
-            return call.store.bind_elements(made, list(kept)) if FLAGS[METADATA_EXISTS] else made
         stepper = ComparedStepper(call, source)
         made = kind(stepper, *map(plain, call.given[1:]), **call.plain_keywords)
         return call.store.bind_elements(made, stepper.items)
@@ -54,6 +52,25 @@ def from_items(call: LeafCall) -> Any:
         return items if kind is list else kind(items, *call.given[1:], **call.keywords)
     made = kind(map(plain, items), *map(plain, call.given[1:]), **call.plain_keywords)
     return call.store.bind_items(made, items[len(items) - len(made) :])
+
+
+@hidden
+def _with_items(call: LeafCall, watched: tuple[Any, ...], made: Any) -> Any:
+    rest = rest_of(watched[0])
+    if rest is None:
+        return made
+    taken = len(rest.items)
+    return call.store.bind_items(made, [*list(made)[: len(made) - taken], *rest.items])
+
+
+@hidden
+def _with_elements(call: LeafCall, watched: tuple[Any, ...], made: Any) -> Any:
+    rest = rest_of(watched[0])
+    return made if rest is None else call.store.bind_elements(made, rest.items)
+
+
+watch(list, tuple, deque, source=RecordedRest, end=_with_items)
+watch(set, frozenset, source=ComparedRest, end=_with_elements)
 
 
 # ---- the methods that subclasses call
@@ -137,3 +154,37 @@ def add_pairs(call: LeafCall, source: Any, pairs: list[Any]) -> None:
             dict([*[((), ())] * number, pair])  # for its error
         call.compare(*pair[:1])
         pairs.append(pair)
+
+
+class _PairsRest(RecordedRest):
+    """The rest of an iterable of pairs: the items that are kept are the wrapped pairs."""
+
+    __slots__ = ()
+
+    @hidden
+    def first(self, value: Any) -> Any:
+        return self._pair(item_taken(self._store, self._iterator, value))
+
+    @hidden
+    def __next__(self) -> Any:
+        return self._pair(next_item(self._store, self._iterator))
+
+    @hidden
+    def _pair(self, item: Any) -> Any:
+        kind = type(plain(item))
+        if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
+            return plain(item)  # for its error
+        pair = tuple(iterate_wrapped(self._call, item))
+        if len(pair) == 2:
+            self._call.compare(*pair[:1])
+            self.items.append(pair)
+        return tuple(map(plain, pair))
+
+
+@hidden
+def _with_pairs(call: LeafCall, watched: tuple[Any, ...], made: Any) -> Any:
+    rest = rest_of(watched[0])
+    return made if rest is None else call.store.bind_pairs(made, rest.items)
+
+
+watch(dict, source=_PairsRest, end=_with_pairs, takes_any=False)

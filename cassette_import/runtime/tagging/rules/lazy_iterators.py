@@ -34,6 +34,7 @@ from cassette_import.runtime.tagging.iterator_metadata import (
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.watched_calls import Rest, RestOfCallback, RestOfTest, watch
 from cassette_import.runtime.tagging.wrappers import plain
 
 _BATCHED = (itertools.batched,) if hasattr(itertools, "batched") else ()
@@ -51,6 +52,10 @@ def from_sources(call: LeafCall) -> Any:
         name: source_for_c(call, item) if name == "iterable" else plain(item) for name, item in call.keywords.items()
     }
     return call.callee(*given, **keywords)
+
+
+watch(zip, source=Rest, counts=(1, None), sources=(0, None), keywords=True)
+watch(enumerate, source=Rest, counts=(1, 2), keywords=True)
 
 
 @rule(itertools.compress)
@@ -94,6 +99,12 @@ def from_test(call: LeafCall) -> Any:
     return call.callee(TestedCallback(call, function, stepper), stepper)
 
 
+watch(
+    filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,
+    source=Rest, callback=RestOfTest, counts=(2, 2), sources=(1, 2),
+)  # fmt: skip
+
+
 @rule(map, while_untagged=True)
 @hidden
 def from_callback(call: LeafCall) -> Any:
@@ -102,6 +113,9 @@ def from_callback(call: LeafCall) -> Any:
     function, *given = call.given
     sources = [live_source(source_for_c(call, source)) for source in given]
     return call.callee(callback_for_c(function, live_sources(call.store, sources)), *sources, **call.plain_keywords)
+
+
+watch(map, source=Rest, callback=RestOfCallback, counts=(2, None), sources=(1, None))
 
 
 class _ArgumentsStepper(Stepper):

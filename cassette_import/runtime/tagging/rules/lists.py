@@ -19,6 +19,7 @@ from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, m
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.rules.operators import operate
+from cassette_import.runtime.tagging.watched_calls import RecordedRest, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 
@@ -119,3 +120,17 @@ def extend(call: LeafCall) -> Any:
         getattr(metas, "extendleft" if call.function is deque.extendleft else "extend")(map(metas_of, items))
         call.store.set_item_metas(owner, metas)
     return call.given[0] if in_place else None
+
+
+@hidden
+def _extended(call: LeafCall, watched: tuple[Any, ...], value: None) -> None:
+    """Items that a list has got at its end."""
+    owner, rest = call.owner, rest_of(watched[0])
+    taken = 0 if rest is None else len(rest.items)
+    metas = call.store.changeable_metas(owner)
+    if taken and len(metas) >= taken:
+        metas[len(metas) - taken :] = map(metas_of, rest.items)
+        call.store.set_item_metas(owner, metas)
+
+
+watch(list.extend, source=RecordedRest, end=_extended, end_of_error=_extended)

@@ -20,10 +20,11 @@ from cassette_import.runtime.tagging.c_callers import (
     bare_callback,
     keywords_with_key,
 )
-from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c, has_computed_method
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
-from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
+from cassette_import.runtime.tagging.leaf_call import LeafCall, result_without_rule, without_rule
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.watched_calls import ComputedRest, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _MISSING: Final[Any] = object()
@@ -68,7 +69,7 @@ def test_items(call: LeafCall) -> Any:
 def compute(call: LeafCall) -> Any:
     """The metadata of the value is computed from that of the items."""
     number = (call.function.__name__ == "join") - len(call.leading)  # it is called as `str.join(separator, items)` too
-    if not 0 <= number < len(call.given) or not computed_metadata.has_computed_method(call.activation):
+    if not 0 <= number < len(call.given) or not has_computed_method(call.activation):
         return without_rule(call)
     if not may_have_tagged_items(call.store, call.given[number]):
         return without_rule(call)
@@ -81,6 +82,21 @@ def compute(call: LeafCall) -> Any:
     return computed_metadata.with_computed_metadata(
         call.activation, call.function, tuple(arguments), call.keywords, value
     )
+
+
+@hidden
+def _computed_of_watched(call: LeafCall, watched: tuple[Any, ...], value: Any) -> Any:
+    if not has_computed_method(call.activation):
+        return result_without_rule(call, value)
+    rest = rest_of(watched[0])
+    items = [] if rest is None else [*rest.kept, *rest.items]
+    arguments = [*call.leading, *call.given]
+    arguments[len(call.leading)] = call.store.bind_items(list(map(plain, items)), items)
+    return computed_metadata.with_computed_metadata(call.activation, call.function, tuple(arguments), {}, value)
+
+
+watch(sum, math.fsum, math.prod, source=ComputedRest, end=_computed_of_watched, counts=(1, 2), keeps=1)
+watch(str.join, bytes.join, bytearray.join, source=ComputedRest, end=_computed_of_watched, keeps=1)
 
 
 @rule(functools.reduce, while_untagged=True)

@@ -18,6 +18,7 @@ from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, m
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.watched_calls import RecordedRest, RestOfKey, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 
@@ -43,6 +44,42 @@ def sort_copy(call: LeafCall) -> Any:
     if FLAGS[METADATA_EXISTS]:
         call.store.set_item_metas(made, _metas_in_order(items, made))
     return made
+
+
+class _SortedRest(RecordedRest):
+    """The rest of what is sorted: without a key, the items themselves are compared when all are there."""
+
+    __slots__ = ("_has_key",)
+
+    @hidden
+    def __init__(self, watched: Any) -> None:
+        RecordedRest.__init__(self, watched)
+        self._has_key = watched.has_key
+
+    @hidden
+    def __next__(self) -> Any:
+        try:
+            return RecordedRest.__next__(self)
+        except StopIteration:
+            self.ended()
+            raise
+
+    @hidden
+    def ended(self) -> None:
+        items = [*self.kept, *self.items]
+        if len(items) > 1 and not self._has_key:
+            self._call.compare(*items)
+
+
+@hidden
+def _in_order(call: LeafCall, watched: tuple[Any, ...], made: Any) -> Any:
+    rest = rest_of(watched[0])
+    if rest is not None:
+        call.store.set_item_metas(made, _metas_in_order([*rest.kept, *rest.items], made))
+    return made
+
+
+watch(sorted, source=_SortedRest, callback=RestOfKey, end=_in_order, keywords=True, keeps=2)
 
 
 @hidden
