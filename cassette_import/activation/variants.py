@@ -41,6 +41,7 @@ from cassette_import.runtime.dispatch.failed_events import make_failed, make_fai
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.dispatch.no_targets import NoTargets
 from cassette_import.runtime.dispatch.splitting_hooks import splitting
 from cassette_import.runtime.names import NAMES, cell_attributes, make_cell
 from cassette_import.runtime.variant import Family
@@ -198,15 +199,17 @@ class StackVariant:
         NAMES[names.pick_callee(with_keywords=False)] = calls.intercept_positional
         NAMES[names.pick_callee(with_keywords=True)] = calls.intercept
         self.guards.forget()
-        self.guards.allow_tests(not calls.plan.takes_everything)
+        functions = [calls.plan.python_functions(leaves) for leaves in (HIGHER_ORDER.positional, HIGHER_ORDER.by_id)]
+        no_targets = [NoTargets(known, calls.plan.builtin_names) for known in functions]
+        self.guards.allow_tests(not calls.plan.takes_everything, *no_targets)
         if self.tagging:
             cell = cell_attributes(symbol_places.cell_of(self.prefix))
             made = self.guards.make_plain(self, calls, cell, intercept_if_active(Events.CALLS))
             NAMES[names.plain], NAMES[names.claim], NAMES[names.plain_anywhere] = made
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_classes] = calls.plan.classes
-        NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
-        NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
+        for with_keywords, known in enumerate(functions):
+            NAMES[names.target_functions(bool(with_keywords))] = known
 
     def _bind_accelerated(self, with_missing_hooks: Callable[[Any], Any] | None = None) -> None:
         """Provide what call sites of the accelerated form load."""

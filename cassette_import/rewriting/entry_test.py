@@ -44,13 +44,14 @@ class Entry:
     ----------
     root:
         The file of the function, if it is overdubbed only for the sake of a root function; None if it is installed.
-    asks_families:
-        Whether ``@7 in @families`` takes less time than to read the family of the activation.
+    asks_containers:
+        Whether containers are in C, so that ``@7 in @families`` takes less time than to read the family of the
+        activation, and ``self in @7.i.…`` less than to look its type up (`forms.guarded`).
     """
 
-    def __init__(self, root: str | None = None, asks_families: bool = False) -> None:
+    def __init__(self, root: str | None = None, asks_containers: bool = False) -> None:
         self.root = root
-        self._asks_families = asks_families
+        self.asks_containers = asks_containers
 
     def test(
         self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True, resumed: bool = False
@@ -91,7 +92,7 @@ class Entry:
                 known = at.put(ast.BoolOp(ast.And(), [at.symbol(symbols.IS_ANY_ACTIVE), family]))
                 read = at.let(temporaries.FAMILY, known)
             tests.append(at.same(read, own))
-        elif self._asks_families and not is_kept and not resumed:
+        elif self.asks_containers and not is_kept and not resumed:
             active = at.put(ast.Compare(own, [ast.In()], [at.symbol(symbols.ACTIVE_FAMILIES)]))
             tests += [at.symbol(symbols.IS_ANY_ACTIVE), active]
         else:

@@ -81,7 +81,9 @@ class NodeRewriter:
             if mode is not Mode.CLASS_BODY and self._has_guards:
                 around = self.surroundings
                 prefix, digest = self.shapes[0].prefix, around.file_digest
-                guarded = GuardedForm(prefix, digest, around.objects, True, temporaries)
+                guarded = GuardedForm(
+                    prefix, digest, around.objects, True, temporaries, asks_containers=self.entry.asks_containers
+                )
             form = CalleeForm(self.shapes, temporaries, in_branch, guarded)
             self._callee_forms[mode, in_branch] = form
         return form
@@ -138,7 +140,14 @@ class NodeRewriter:
         form = self._inlined_forms.get(shape.prefix)
         if form is None:
             around = self.surroundings
-            form = InlinedForm(shape, around.file_digest, around.objects, self.read_by_handlers, self._variables)
+            form = InlinedForm(
+                shape,
+                around.file_digest,
+                around.objects,
+                self.read_by_handlers,
+                self._variables,
+                self.entry.asks_containers,
+            )
             self._inlined_forms[shape.prefix] = form
         return form
 

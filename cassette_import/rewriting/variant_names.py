@@ -127,6 +127,10 @@ class VariantNames(Record):
         """The type whose instances need no call of `learn` to know that they are no targets."""
         return f"{self.prefix}.function{ANYWHERE if anywhere else ''}"
 
+    def no_targets(self, with_keywords: bool, anywhere: bool) -> str:
+        """A container of callees of local names that need no call of `learn` to know that they are no targets."""
+        return f"{self.prefix}.others{KEYWORDS if with_keywords else ''}{ANYWHERE if anywhere else ''}"
+
     def hook(self, when: When, level: int, kind: Events) -> str:
         """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""
         return f"{self.prefix}.{when}{level}.{int(kind)}"

@@ -17,6 +17,7 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.trees.code_matching import match, nested_functions, replace_functions
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
@@ -243,7 +244,7 @@ class CodeIndex:
         else:
             unit.reason = reason
             for known in (function, *unit.functions()):
-                known.__code__ = unit.plain
+                set_code(known, unit.plain)
 
     def reflect(self, function: FunctionType) -> tuple[Any, str] | None:
         """A copy of the function's node, and its source text."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.namespaces import class_namespace
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.function_unit import Unit
 
@@ -61,7 +62,7 @@ class FunctionLookup:
             if unit is not None and unit.reason is None:
                 unit.add_function(function)
             if unit is wanted and wanted.code is not None:
-                function.__code__ = wanted.code  # other units' code may be out of date: their functions get it on entry
+                set_code(function, wanted.code)  # other units' code may be out of date: their functions get it on entry
         ended = monotonic()
         self._rest_until = ended + _REST * (ended - began)
 

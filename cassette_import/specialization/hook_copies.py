@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.specialization.registry import registry
 
 
@@ -23,4 +24,4 @@ def instrument_copy(function: FunctionType, copy: FunctionType) -> None:
     own = index.unit_of(copy.__code__)
     assert own is not None
     own.add_function(copy)
-    copy.__code__ = index.trampoline_of(own)
+    set_code(copy, index.trampoline_of(own))

@@ -14,6 +14,7 @@ from typing import Final
 from cassette_import.interpreter import code_flags, heap
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.code_consumers import patch_readers
@@ -93,9 +94,9 @@ class Instrumentation:
         if function.__code__ is unit.trampoline:
             return  # it may be there for another variant, which the compiled body does not have
         if unit.code is None or any(variant not in unit.variants for variant in self.variants):
-            function.__code__ = self._index.trampoline_of(unit)
+            set_code(function, self._index.trampoline_of(unit))
         elif function.__code__ is not unit.code:
-            function.__code__ = unit.code
+            set_code(function, unit.code)
 
     def _some_module_is_being_executed(self) -> bool:
         """Whether a module level, which began without trampolines, may still make functions."""

@@ -20,6 +20,7 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.own_work import OWN_WORK
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
@@ -86,7 +87,7 @@ class Registry:
                 unit = self.index.find_unit(function.__code__)
                 if unit is not None:
                     update_keepers([function.__code__], unit.plain)
-                    function.__code__ = unit.plain
+                    set_code(function, unit.plain)
             self.generation += 1
 
     def add_root(self, function: FunctionType) -> str | None:

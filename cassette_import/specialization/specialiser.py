@@ -16,6 +16,7 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.runtime.variant import Variant
@@ -127,7 +128,7 @@ class Specialiser:
         patch_readers(self._index.plain_code_of)
         update_keepers([unit.plain, unit.trampoline, *(function.__code__ for function in functions)], code)
         for function in functions:
-            function.__code__ = code
+            set_code(function, code)
             if has_environment(function, environment):
                 entered = function
         if entered is None:
@@ -138,7 +139,7 @@ class Specialiser:
                     self._lookup.find_on_heap(unit)
             elif entered.__code__ is not code:
                 unit.add_function(entered)
-                entered.__code__ = code
+                set_code(entered, code)
         if entered is not None and not has_environment(entered, environment):
             entered = None
         return entered if entered is not None else function_in(environment, code)

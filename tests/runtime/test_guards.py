@@ -646,6 +646,18 @@ LEARNED = """
     def in_a_function_that_has_a_parameter_vars(x, vars={}):
         return [y for y in (x, *vars)], len([x]), dict(**vars)
 
+    class Above:
+        def above(self, x):
+            return x
+
+    class Below(Above):
+        def by_super(self, x):
+            return super().above(x)
+
+        def by_old_super(self, x):
+            return super(Below, self).above(x)
+
+    by_super, by_old_super = Below().by_super, Below().by_old_super
     method, class_method, static_method = a.call_method, a.call_of_class, a.call_static
 """
 
@@ -683,6 +695,7 @@ def note_lookups(monkeypatch):
         ),
         *("with_long_arguments", "with_long_arguments_of_a_part", "in_a_generator_expression"),
         *("in_a_function_that_has_a_parameter_vars", "method", "class_method", "static_method"),
+        *("by_super", "by_old_super"),
     ],
 )
 def test_a_call_site_looks_nothing_up_once_its_guard_holds(make_program, monkeypatch, name):

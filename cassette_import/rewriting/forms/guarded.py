@@ -4,11 +4,14 @@ Most callees are not intercepted, and a guard shows this without a call. A guard
 callee, or types of receivers, which are known not to be intercepted. It is learned at run time (`dispatch.guards`), and
 cleared when a hook or overload is registered. ``len(x)`` becomes::
 
-    (len if len is @7.g.….len else @7.learn(len, "g.….len"))(x)
+    (@7.learn(len, "g.….len") if len is not @7.g.….len else len)(x)
 
 and ``self.run(x)``, which stays a fast method call of the interpreter, becomes::
 
-    (self.run(x) if @type(self) in @7.t.….run else @7.learn(self.run, "t.….run", self)(x))
+    @7.learn(self.run, "i.….run", self)(x) if self not in @7.i.….run else self.run(x)
+
+The usual case comes last, so that no jump follows it. Where containers are not in C, the test is ``@type(self) not in
+@7.t.….run``.
 
 Knows trees and the callees of calls; must not know how guards are learned.
 """
@@ -27,6 +30,7 @@ from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, clone
 from cassette_import.rewriting.trees.traversal import parts
 from cassette_import.rewriting.variant_names import VariantNames
 
+_IS_NOT, _NOT_IN = ast.IsNot(), ast.NotIn()
 _MOST_NODES = 40
 """Arguments with more nodes than these are only once in a body."""
 
@@ -46,6 +50,8 @@ class GuardedForm:
         Whether the code may run while another variant is active. Its guards hold as long as there is no other variant.
     temporaries:
         Whether assignment expressions are allowed there. Without them, a callee that is read once has no guard.
+    asks_containers:
+        Whether containers of instances are in C: they take less time than sets of types.
     """
 
     def __init__(
@@ -55,12 +61,14 @@ class GuardedForm:
         objects: frozenset[str] = frozenset(),
         anywhere: bool = False,
         temporaries: bool = True,
+        asks_containers: bool = False,
     ) -> None:
         self._names = VariantNames(prefix)
         self._anywhere = anywhere
         self._file = file
         self._objects = objects
         self._temporaries = temporaries
+        self._asks_containers = asks_containers
 
     def call(self, node: ast.Call) -> ast.expr:
         """A call whose callee is guarded."""
@@ -98,30 +106,37 @@ class GuardedForm:
     def _name(self, name: ast.Name, keywords: bool) -> ast.expr:
         """A name can be read twice. A local name may hold many Python functions in turn, none of which is a target."""
         at, guard = At(name), self._guard(GuardKind.CALLEE, keywords, name.id)
-        known: ast.expr = at.same(at.load(name.id), self._held(at, guard))
+        unknown: ast.expr = at.compare(at.load(name.id), _IS_NOT, self._held(at, guard))
         if not has(name, GLOBAL):
-            known = at.put(ast.BoolOp(ast.Or(), [self._is_no_target(at, name.id, keywords), known]))
-        return at.either(known, name, self._learned(at, at.load(name.id), guard))
+            unknown = at.put(ast.BoolOp(ast.And(), [self._may_be_target(at, name.id, keywords), unknown]))
+        return at.either(unknown, self._learned(at, at.load(name.id), guard), name)
 
-    def _is_no_target(self, at: At, name: str, keywords: bool) -> ast.expr:
-        """The test whether it is a Python function that is no target."""
+    def _may_be_target(self, at: At, name: str, keywords: bool) -> ast.expr:
+        """The test whether it is no Python function, or a target."""
+        if self._asks_containers:
+            return at.compare(at.load(name), _NOT_IN, at.symbol(self._names.no_targets(keywords, self._anywhere)))
         targets = at.symbol(self._names.target_functions(keywords))
         other = at.put(ast.Compare(at.load(name), [ast.NotIn()], [targets]))
         is_function = at.kind_is(name, at.symbol(self._names.function_type(self._anywhere)))
-        return at.put(ast.BoolOp(ast.And(), [is_function, other]))
+        return at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.And(), [is_function, other]))))
 
-    def _has_kind(self, at: At, value: ast.expr, guard: Guard) -> ast.expr:
-        read = at.call(at.symbol(symbols.TYPE), [value])
-        return at.put(ast.Compare(read, [ast.In()], [self._held(at, guard)]))
+    def _has_other_kind(self, at: At, value: ast.expr, guard: Guard) -> ast.expr:
+        read = value if self._asks_containers else at.call(at.symbol(symbols.TYPE), [value])
+        return at.compare(read, _NOT_IN, self._held(at, guard))
+
+    def _kind_of_receiver(self, of_super: bool) -> GuardKind:
+        if self._asks_containers:
+            return GuardKind.INSTANCES_OF_SUPER if of_super else GuardKind.INSTANCES
+        return GuardKind.TYPES_OF_SUPER if of_super else GuardKind.TYPES
 
     def _kept(self, function: ast.Attribute, keywords: bool) -> ast.expr:
         """A function of a module, read once. Its temporary is not cleared: the guard holds the same function."""
         at, path = At(function), path_of(function)
         guard = self._guard(GuardKind.OF_MODULE, keywords, *path)
-        known = at.same(at.let(temporaries.GUARDED_CALLEE, function), self._held(at, guard))
+        unknown = at.compare(at.let(temporaries.GUARDED_CALLEE, function), _IS_NOT, self._held(at, guard))
         more = at.load(path[0]), at.let(temporaries.GUARDED_CALLEE, at.constant(None))
         read = at.load(temporaries.GUARDED_CALLEE)
-        return at.either(known, read, self._learned(at, read, guard, *more))
+        return at.either(unknown, self._learned(at, read, guard, *more), read)
 
     def _compared(self, function: ast.Attribute, keywords: bool) -> ast.expr:
         """The same without a temporary: `learn` itself compares the function with what the guard holds."""
@@ -135,13 +150,13 @@ class GuardedForm:
         of_class = isinstance(receiver, ast.Name) and is_class(receiver)
         stays = of_super or isinstance(receiver, ast.Name)
         name = of_super or (receiver.id if isinstance(receiver, ast.Name) else temporaries.GUARDED_RECEIVER)
-        kind = GuardKind.TYPES_OF_SUPER if of_super else GuardKind.CLASS if of_class else GuardKind.TYPES
+        kind = GuardKind.CLASS if of_class else self._kind_of_receiver(bool(of_super))
         guard = self._guard(kind, keywords, str(node.lineno), str(node.col_offset), attribute_name(function))
         read: ast.expr = At(receiver).load(name) if stays else At(receiver).let(name, receiver)
         if of_class:
-            known: ast.expr = at.same(read, self._held(at, guard))
+            unknown: ast.expr = at.compare(read, _IS_NOT, self._held(at, guard))
         else:
-            known = self._has_kind(at, read, guard)
+            unknown = self._has_other_kind(at, read, guard)
         if not stays:
             function.value = At(receiver).load(name)
         forget = [] if stays else [at.let(name, at.constant(None))]
@@ -149,14 +164,14 @@ class GuardedForm:
             plain: ast.expr = clone(node)
             assert isinstance(plain, ast.Call)
             node.func = self._learned(at, function, guard, at.load(name), *forget)
-            return At(node).either(known, _forgetting(plain, at, forget), node)
+            return At(node).either(unknown, node, _forgetting(plain, at, forget))
         # The arguments are there once, and so a bound method is made before them.
         if forget and not _forgets_first(node, at, forget):
             function.value = receiver
             node.func = self._picked(function, keywords)
         else:
             again: ast.expr = clone(function)
-            node.func = at.either(known, function, self._learned(at, again, guard, at.load(name)))
+            node.func = at.either(unknown, self._learned(at, again, guard, at.load(name)), function)
         return node
 
 
@@ -190,7 +205,7 @@ def _receiver_of_super(receiver: ast.expr) -> str | None:
         return None
     if is_plain_super(receiver):
         return getattr(receiver, RECEIVER, None)
-    called = receiver.func.body if isinstance(receiver.func, ast.IfExp) else receiver.func
+    called = receiver.func.orelse if isinstance(receiver.func, ast.IfExp) else receiver.func
     if isinstance(called, ast.Name) and called.id == "super" and len(receiver.args) == 2:
         instance = receiver.args[1]
         return instance.id if isinstance(instance, ast.Name) else None

@@ -54,6 +54,8 @@ class InlinedForm:
         The temporaries that the handler of exceptions reads; those of each event are added.
     variables:
         The variables of the function that need no temporaries.
+    asks_containers:
+        See `GuardedForm`.
     """
 
     temporaries = True
@@ -65,6 +67,7 @@ class InlinedForm:
         objects: frozenset[str] = frozenset(),
         read_by_handlers: set[str] | None = None,
         variables: Variables | None = None,
+        asks_containers: bool = False,
     ) -> None:
         self.shape = shape
         self._names = VariantNames(shape.prefix)
@@ -72,7 +75,7 @@ class InlinedForm:
         self._variables = variables or Variables()
         self._events = HookedEvents(shape, handlers, self._variables)
         self._argument_free = ArgumentFreeForm(shape)
-        self._guarded = GuardedForm(shape.prefix, file, objects)
+        self._guarded = GuardedForm(shape.prefix, file, objects, asks_containers=asks_containers)
 
     @property
     def bare(self) -> CalleeForm:

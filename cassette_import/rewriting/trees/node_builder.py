@@ -176,10 +176,13 @@ class At:
         node.__dict__ = {"test": test, "body": then, "orelse": otherwise, **self._position}
         return node
 
-    def same(self, left: ast.expr, right: ast.expr) -> ast.Compare:
+    def compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.Compare:
         node = _new(ast.Compare)
-        node.__dict__ = {"left": left, "ops": [_IS], "comparators": [right], **self._position}
+        node.__dict__ = {"left": left, "ops": [operator], "comparators": [right], **self._position}
         return node
+
+    def same(self, left: ast.expr, right: ast.expr) -> ast.Compare:
+        return self.compare(left, _IS, right)
 
     def kind_is(self, name: str, kind: ast.expr) -> ast.Compare:
         """`type(name) is kind`."""

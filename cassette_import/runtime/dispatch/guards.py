@@ -71,6 +71,7 @@ class Guards:
         self._is_only_variant = True
         self._is_superseded = False
         self._may_test = False
+        self._no_targets: tuple[Any, Any] = (), ()
         self.may_hash_classes = True
         """Whether types of receivers may be looked up in sets."""
         self.is_plain: Callable[[Any], bool] = _always
@@ -134,15 +135,20 @@ class Guards:
         self.allow_tests(False)
         self.forget()
 
-    def allow_tests(self, allowed: bool) -> None:
-        """Set whether call sites may test themselves that a Python function is no target."""
+    def allow_tests(self, allowed: bool, positional: Any = (), with_keywords: Any = ()) -> None:
+        """Set whether call sites may test themselves that a callee is no target.
+
+        Containers have the callees that are none at call sites without keywords, and with them (`no_targets`).
+        """
         self._may_test = allowed
+        self._no_targets = positional, with_keywords
         self._provide_testable_type()
 
     def _provide_testable_type(self) -> None:
-        is_only = self._is_only_variant
-        NAMES[self._names.function_type(anywhere=False)] = FunctionType if self._may_test else _NOT_TESTABLE
-        NAMES[self._names.function_type(anywhere=True)] = FunctionType if self._may_test and is_only else _NOT_TESTABLE
+        for anywhere, may_test in ((False, self._may_test), (True, self._may_test and self._is_only_variant)):
+            NAMES[self._names.function_type(anywhere)] = FunctionType if may_test else _NOT_TESTABLE
+            for with_keywords, container in enumerate(self._no_targets):
+                NAMES[self._names.no_targets(bool(with_keywords), anywhere)] = container if may_test else ()
 
     def make_learn(self, calls: EventRunner, intercept_elsewhere: Callable[[Any], Any]) -> Callable[..., Any]:
         """`learn(callee, key, receiver)`: the callee or a proxy of it; the guard learns a callee that needs none.

@@ -18,6 +18,7 @@ from typing import Any, Final
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.temporaries import LOCALS_READERS
+from cassette_import.runtime.dispatch.function_code import specialised_calls
 from cassette_import.runtime.dispatch.hook_functions import plain_code
 from cassette_import.runtime.names import is_rewritten
 
@@ -79,7 +80,7 @@ def passing_value_through(function: Callable[..., Any], kind: str = "") -> Calla
         # On the line of the last instruction, without columns: https://github.com/python/cpython, locations.md
         co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
     )
-    return FunctionType(DERIVED.add(made), function.__globals__, function.__name__)
+    return specialised_calls(FunctionType(DERIVED.add(made), function.__globals__, function.__name__))
 
 
 def argument_free_kind(code: CodeType) -> str | None:

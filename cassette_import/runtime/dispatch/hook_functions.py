@@ -17,6 +17,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.hidden_frames import unmonitored
+from cassette_import.runtime.dispatch.function_code import specialised_calls
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
@@ -112,6 +113,7 @@ def hook_copy(function: FunctionType, code: CodeType, *, stays_plain: bool = Fal
     )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
+    specialised_calls(made)
     if stays_plain:
         HOOK_FUNCTIONS.add(made)
     else:

@@ -7,7 +7,7 @@ activations; must not know events.
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.extensions import extension, problem_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Interception,
         Learn,
         Loop,
+        NoTargets,
         OverloadEvent,
         PlainInterception,
         PlainSite,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 9
+_VERSION: Final = 10
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -62,6 +63,8 @@ class AcceleratedDispatch:
     set_in_frames:
         `set_in_frames(name, value, frames)` sets a variable that is None in all frames of all threads, and in the
         stacks of some other frames; None without the extension.
+    set_code, specialised_calls:
+        See `runtime.dispatch.function_code`; None without the extension.
     note_change:
         To be called whenever a variant has got other hooks: what the extension knows of it is not valid any more.
     reason:
@@ -79,6 +82,7 @@ class AcceleratedDispatch:
     Interception: type[Interception]
     Learn: type[Learn]
     Loop: type[Loop]
+    NoTargets: type[NoTargets]
     OverloadEvent: type[OverloadEvent]
     PlainInterception: type[PlainInterception]
     PlainSite: type[PlainSite]
@@ -90,6 +94,8 @@ class AcceleratedDispatch:
     WatchedCallback: type[WatchedCallback]
     WatchedSource: type[WatchedSource]
     set_in_frames: Callable[[str, object, tuple[object, ...]], None] | None = None
+    set_code: Callable[[FunctionType, CodeType], None] | None = None
+    specialised_calls: Callable[[FunctionType], FunctionType] | None = None
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
 
@@ -112,11 +118,12 @@ class AcceleratedDispatch:
         self.Loop, self.Unpacking, self.UnlessTagged = module.Loop, module.Unpacking, module.UnlessTagged
         self.AsyncLoop = module.AsyncLoop
         self.EntryMethod, self.ActiveFamilies = module.EntryMethod, module.ActiveFamilies
-        self.InstancesOf = module.InstancesOf
+        self.InstancesOf, self.NoTargets = module.InstancesOf, module.NoTargets
         self.WatchedCallback, self.WatchedSource = module.WatchedCallback, module.WatchedSource
         self.note_change = module.note_change
         self.suspend, self.resume = module.suspend, module.resume
         self.set_in_frames = module.set_in_frames
+        self.set_code, self.specialised_calls = module.set_code, module.specialised_calls
         return ""
 
     def unless_tagged(self, helper: Callable[..., Any]) -> Callable[..., Any]:

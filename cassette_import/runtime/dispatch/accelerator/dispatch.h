@@ -41,7 +41,7 @@ typedef struct {
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
         *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
         *steps_type, *async_steps_type, *async_loop_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
-        *instances_type, *families_type, *watched_source_type, *watched_callback_type;
+        *instances_type, *families_type, *watched_source_type, *watched_callback_type, *no_targets_type;
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
@@ -62,6 +62,10 @@ typedef struct {
 
 extern PyType_Spec instances_spec;
 
+/* ---- no_targets.c: whether a callee is certainly no target */
+
+extern PyType_Spec no_targets_spec;
+
 /* ---- active_families.c: whether a family of variants is that of the active contexts */
 
 extern PyType_Spec families_spec;
@@ -69,6 +73,11 @@ extern PyType_Spec families_spec;
 /* ---- plain_frames.c: variables of running frames */
 
 PyObject *set_in_frames(PyObject *module, PyObject *arguments);
+
+/* ---- function_code.c: the code of functions, replaced so that calls of them stay specialised */
+
+PyObject *set_code(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *specialised_calls(PyObject *module, PyObject *function);
 
 /* ---- callable.c: what all types of callables have in common */
 

@@ -47,7 +47,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 9 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 10 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -63,6 +63,8 @@ static PyMethodDef methods[] = {
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
     {"resume", resume, METH_O, NULL},
     {"note_change", note_change, METH_NOARGS, NULL},
+    {"set_code", (PyCFunction)(void (*)(void))set_code, METH_FASTCALL, NULL},
+    {"specialised_calls", specialised_calls, METH_O, NULL},
     {NULL},
 };
 
@@ -101,6 +103,7 @@ static const struct {
     {&families_spec, offsetof(State, families_type)},
     {&watched_source_spec, offsetof(State, watched_source_type)},
     {&watched_callback_spec, offsetof(State, watched_callback_type)},
+    {&no_targets_spec, offsetof(State, no_targets_type)},
 };
 
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
