@@ -66,7 +66,11 @@ def _make_intercept_unless_plain(plan: EventPlan, event: Callable[..., Any], var
     if not DISPATCH.is_used:
         return intercept_unless_plain
     names = plan.builtin_names if targets else frozenset()
-    tables = plan.propagation.rewrapped_result_of, FRAME_READERS, *plan.propagation.TABLES_OF_FAST_PATH
+    tagging = plan.propagation
+    tables = (
+        *(tagging.rewrapped_result_of, FRAME_READERS, *tagging.TABLES_OF_FAST_PATH),
+        *(next, tagging.LOCAL, "wants_wrapped", tagging.claimed_item, tagging.claimed_stop),
+    )
     return DISPATCH.PlainInterception(
         intercept_unless_plain, variant, event, targets, names, plan.is_call, (*tables, load_global)
     )

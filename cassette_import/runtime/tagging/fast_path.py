@@ -14,8 +14,9 @@ from collections.abc import Callable, Set
 from types import BuiltinFunctionType, FunctionType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.callables import lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import bases_of
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
@@ -42,6 +43,10 @@ RULED_WHILE_TAGGED: Final[set[int]] = set()
 
 TYPES_RULED_WHILE_TAGGED: Final[set[int]] = set()
 """Types of callables, by identity, for which the same holds."""
+
+COMPLETIONS: Final[dict[int, Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]]] = {}
+"""What claims the result of a plain call during which the first value was tagged, by the identity of the callee's type:
+gets the callee, the arguments, the keyword arguments and the result. It does the rest of what the rule would have done."""
 
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
@@ -91,9 +96,20 @@ def any_arguments(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 @hidden
 def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether iteration over the arguments runs only code of the interpreter."""
-    if keywords and not _ITERATED_BY_C.issuperset(map(id, map(type, keywords.values()))):
-        return False
-    return _ITERATED_BY_C.issuperset(map(id, map(type, arguments)))
+    for argument in (*arguments, *keywords.values()):
+        kind = type(argument)
+        if id(kind) not in _ITERATED_BY_C and not _is_iterated_as_its_base(kind):
+            return False
+    return True
+
+
+@hidden
+def _is_iterated_as_its_base(kind: type) -> bool:
+    """Whether a subclass of a container has no iterator and no length of its own."""
+    for base in bases_of(kind) or ():
+        if id(base) in _ITERATED_BY_C:
+            return all(lookup(kind, name) is lookup(base, name) for name in ("__iter__", "__len__"))
+    return False
 
 
 @hidden
@@ -245,7 +261,7 @@ def has_computed_method(activation: Any) -> bool:
 KINDS_OF_FAST_PATH: Final = _CONTAINERS, _STEPPED, steps_plainly
 TABLES_OF_FAST_PATH: Final = (
     RULED_ALWAYS, _names_in_c, any_arguments, nothing_watched, are_iterated_by_c, _ITERATED_BY_C,
-    WATCHES, ATTRIBUTES_WATCHED, HOW_LEAVES_ARE_WATCHED, steps_plainly, has_computed_method,
+    WATCHES, ATTRIBUTES_WATCHED, HOW_LEAVES_ARE_WATCHED, steps_plainly, has_computed_method, COMPLETIONS,
 )  # fmt: skip
 """What the accelerator of dispatch needs to know: of loops, and of calls."""
 

@@ -145,10 +145,7 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     try:
         value = next(iterator) if take is None else take()
     except StopIteration as stop:
-        if type(iterator) is GeneratorType and runs_overdubbed(iterator):
-            keep_returned_value(store, stop)
-        elif stop.value is not None:
-            LOCAL.stopped = _wrapped_value(store, stop)
+        _keep_value_of(stop, store, iterator)
         raise
     finally:
         LOCAL.wants_wrapped = before
@@ -189,6 +186,23 @@ def claimed_item(value: Any, iterator: Any) -> Any:
     item = value if store is None else item_taken(store, iterator, value)
     LOCAL.returned = None
     return item
+
+
+@hidden
+def claimed_stop(stop: StopIteration, iterator: Any) -> None:
+    """Keep the value with which an iterator has ended in a plain step during which the first value was tagged."""
+    store = store_of(ACTIVE.get())
+    if store is not None:
+        _keep_value_of(stop, store, iterator)
+
+
+@hidden
+def _keep_value_of(stop: StopIteration, store: Store, iterator: Any) -> None:
+    """Keep the metadata of the value with which an iterator has ended."""
+    if type(iterator) is GeneratorType and runs_overdubbed(iterator):
+        keep_returned_value(store, stop)
+    elif stop.value is not None:
+        LOCAL.stopped = _wrapped_value(store, stop)
 
 
 @hidden

@@ -50,7 +50,12 @@ from cassette_import.runtime.tagging.fast_path import (
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
-from cassette_import.runtime.tagging.iterator_metadata import claimed_item, item_of_plain_iterator, items_to_unpack
+from cassette_import.runtime.tagging.iterator_metadata import (
+    claimed_item,
+    claimed_stop,
+    item_of_plain_iterator,
+    items_to_unpack,
+)
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import follow_metadata, refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import (
@@ -75,6 +80,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrappe
 
 __all__ = [
     "KINDS_OF_FAST_PATH",
+    "LOCAL",
     "QUICK_RULES",
     "TABLES_OF_FAST_PATH",
     "bound_names",
@@ -83,6 +89,7 @@ __all__ = [
     "call_plainly",
     "callback_arguments",
     "claimed_item",
+    "claimed_stop",
     "follow_metadata",
     "imported_names",
     "is_plain_while_untagged",

@@ -2,16 +2,23 @@
 
 # ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
 
+import abc
 import contextlib
 import functools
 import itertools
 import operator
+import re
 
 from cassette_import import tag
+from cassette_import.runtime.names import FLAGS
 
 
 def source(ctx, value=1):
     return tag(value, ctx, "m")
+
+
+def is_tagged():
+    return FLAGS["@tagged"]
 
 
 def items(ctx):
@@ -55,6 +62,11 @@ class Thing:
 
     def __setitem__(self, index, value):
         self.value = source(self.ctx)
+
+
+class Abstract(abc.ABC):
+    def __init__(self, ctx):
+        self.value = source(ctx)
 
 
 class Made:
@@ -327,6 +339,108 @@ def by_reduce(ctx):
     return functools.reduce(lambda total, item: source(item), [0, ctx])
 
 
+def by_next_of_a_chain(ctx):
+    iterator = itertools.chain([1], items(ctx))
+    next(iterator), next(iterator)
+    return next(iterator, None)
+
+
+def by_next_of_a_chain_in_a_generator(ctx):
+    def body(iterator):
+        next(iterator), next(iterator, None)
+        yield next(iterator, None)
+
+    return next(body(itertools.chain.from_iterable([[1], items(ctx)])))
+
+
+def by_loop_over_a_chain_in_a_generator(ctx):
+    def body():
+        for number, item in enumerate(itertools.chain(items(ctx), [5])):
+            if number == 1:
+                yield item
+
+    return next(body())
+
+
+def by_end_of_an_iterator(ctx):
+    def body():
+        yield from iter([])
+        return source(ctx)
+
+    def outer():
+        yield (yield from body())
+
+    return next(outer())
+
+
+def by_zip_longest(ctx):
+    for letter, item in itertools.zip_longest("abcd", items(ctx)):
+        if letter == "b":
+            return item
+
+
+def by_zip_longest_that_the_interpreter_has_advanced(ctx):
+    pairs = itertools.zip_longest(items(ctx), "abcd")
+    list(itertools.islice(pairs, 1))
+    return next(pairs)[0]
+
+
+def by_item_of_zip_longest_after_the_first_value(ctx):
+    pairs = itertools.zip_longest((source(ctx) for _ in "abcd"), "abcd")
+    list(itertools.islice(pairs, 2))
+    return next(pairs)[0]
+
+
+def by_accumulate(ctx):
+    for number, total in enumerate(itertools.accumulate(items(ctx), lambda total, item: item)):
+        if number == 1:
+            return total
+
+
+def by_cached_function(ctx):
+    @functools.lru_cache
+    def cached(value):
+        return source(ctx, value)
+
+    return cached(3)
+
+
+def by_second_call_of_a_cached_function(ctx):
+    @functools.lru_cache
+    def cached(value, *, other):
+        return source(ctx, value + other)
+
+    cached(3, other=4)
+    return cached(3, other=4)
+
+
+def by_parametrised_list(ctx):
+    return list[int](items(ctx))[1]
+
+
+def by_class_with_a_metaclass(ctx):
+    return Abstract(ctx).value
+
+
+def by_class_with_a_metaclass_in_a_generator(ctx):
+    def body():
+        yield Abstract(ctx).value
+
+    return next(body())
+
+
+def by_descriptor_of_a_type(ctx):
+    thing = Thing(ctx)
+    object.__setattr__(thing, "value", source(ctx))
+    return thing.value
+
+
+def by_replaced_text(ctx):
+    found = []
+    re.sub("a", lambda match: (found.append(source(ctx)), "b")[1], "a")
+    return found[0]
+
+
 def by_comprehension(ctx):
     return [source(one) for one in [ctx]][0]
 
@@ -356,6 +470,14 @@ def by_exception(ctx):
         return source(ctx)
     finally:
         by_call(ctx)
+
+
+def while_pairs_are_alive(found):
+    pairs = itertools.zip_longest((n for n in range(3)), "ab")
+    totals = itertools.accumulate(n for n in range(3))
+    for pair, total in zip(pairs, totals):
+        found.append((pair, total, is_tagged()))
+    return found
 
 
 WAYS = [value for name, value in list(globals().items()) if name.startswith("by_")]

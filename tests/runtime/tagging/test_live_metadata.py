@@ -65,6 +65,12 @@ def test_a_value_that_is_tagged_while_others_are_keeps_its_metadata(way):
     assert metadata(other, ctx) == "other"
 
 
+def test_iterators_that_keep_items_are_no_metadata_while_nothing_is_tagged():
+    with Tagging() as ctx:
+        found = overdub(ctx, first_values.while_pairs_are_alive, [])
+    assert found == [((0, "a"), 0, False), ((1, "b"), 1, False), ((2, None), 3, False)]
+
+
 def test_computed_is_called_for_an_fstring_of_the_first_tagged_value():
     class Flowing(Context, tagging=True):
         def computed(self, value, f, *arguments, **keywords):

@@ -201,6 +201,10 @@ typedef struct {
     PyObject *load_global;
     PyObject *leaves;                     /* how leaves are watched, by identity */
     PyObject *steps_plainly;              /* whether the steps of an iterator need no rule */
+    PyObject *completions;                /* what completes plain calls, by the identity of the callee's type */
+    PyObject *next;                       /* the builtin */
+    PyObject *thread, *wants_wrapped;     /* what tagging keeps for each thread; the name of an attribute of it */
+    PyObject *claimed_item, *claimed_stop; /* an item, or the end of an iterator, when the first value was tagged */
     PyObject *computes_here;              /* whether contexts compute metadata, of an activation */
     KnownCode known_code[KNOWN_PRIMITIVES];
     PyObject *known[KNOWN_PRIMITIVES]; /* what is called for primitives, by their addresses */
@@ -213,12 +217,19 @@ extern PyType_Spec plain_callee_spec;
 /* Whether there is metadata anywhere in the process. */
 int metadata_exists(State *state);
 
-/* What is called in place of a callee; Py_None, borrowed: Python finds that; NULL: an exception. If the call site may learn
-   the callee, that is only one that no guard learns: whether it is called plainly depends on its arguments. */
-PyObject *plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned);
+/* What calls a callee plainly if a condition on the arguments holds, and completes the call if the first value was tagged
+   meanwhile. `watched` says how it is watched. All of these may be NULL. */
+PyObject *make_plain_callee(PlainInterception *of, PyObject *callee, PyObject *condition, PyObject *watched,
+                            PyObject *completion);
 
 /* Whether what is called in place of a primitive is that of this one. */
 int is_plain_callee_of(PyObject *made, PyObject *primitive);
+
+/* ---- callee_kinds.c: which callees are called plainly while nothing is tagged */
+
+/* What is called in place of a callee; Py_None, borrowed: Python finds that; NULL: an exception. If the call site may learn
+   the callee, that is only one that no guard learns: its plain calls depend on the arguments, or are watched or completed. */
+PyObject *plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned);
 
 /* ---- watched_calls.c: leaves that take the items of generators, or call functions of the program */
 
@@ -246,6 +257,12 @@ extern PyType_Spec steps_spec, loop_spec, unpacking_spec;
 
 /* Whether a type is among some, which are a set of identities; -1 with an exception. */
 int is_among(PyObject *types, PyTypeObject *type);
+
+/* Whether one of some types is a base of a type, and has the same `__iter__`, and this `__len__`, unless that is NULL. */
+int iterates_like(PyObject *types, PyTypeObject *type, lenfunc length);
+
+/* What `len` calls; NULL: there is nothing. */
+lenfunc length_of(PyTypeObject *type);
 
 /* ---- async_loops.c: loops of `async for` */
 

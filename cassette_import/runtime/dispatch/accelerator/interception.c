@@ -72,13 +72,15 @@ new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     PyObject *slowly, *variant, *event, *targets, *names, *tables;
     PyObject *claimed, *readers, *ruled, *ruled_names, *any, *unwatched, *iterated, *types, *watches, *is_watching, *load_global;
-    PyObject *leaves, *steps_plainly, *computes_here;
+    PyObject *leaves, *steps_plainly, *computes_here, *completions, *next, *thread, *wants_wrapped;
+    PyObject *claimed_item, *claimed_stop;
     int is_call;
     if (!PyArg_ParseTuple(arguments, "OOOO!O!pO!:PlainInterception", &slowly, &variant, &event, &PyFrozenSet_Type,
                           &targets, &PyFrozenSet_Type, &names, &is_call, &PyTuple_Type, &tables) ||
-        !PyArg_ParseTuple(tables, "OO!O!O!OOOO!O!UO!OOO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
+        !PyArg_ParseTuple(tables, "OO!O!O!OOOO!O!UO!OOO!OOUOOO", &claimed, &PySet_Type, &readers, &PyDict_Type, &ruled,
                           &PySet_Type, &ruled_names, &any, &unwatched, &iterated, &PyFrozenSet_Type, &types,
                           &PyDict_Type, &watches, &is_watching, &PyDict_Type, &leaves, &steps_plainly, &computes_here,
+                          &PyDict_Type, &completions, &next, &thread, &wants_wrapped, &claimed_item, &claimed_stop,
                           &load_global)) {
         return NULL;
     }
@@ -106,6 +108,12 @@ new_interception(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     self->leaves = leaves;
     self->steps_plainly = steps_plainly;
     self->computes_here = computes_here;
+    self->completions = completions;
+    self->next = next;
+    self->thread = thread;
+    self->wants_wrapped = wants_wrapped;
+    self->claimed_item = claimed_item;
+    self->claimed_stop = claimed_stop;
     self->computes = -1;
     self->load_global = load_global;
     return (PyObject *)self;

@@ -263,20 +263,34 @@ is_installed(Loop *self, PyObject *generator)
     return PyErr_Occurred() ? -1 : found;
 }
 
-/* The iterator of an iterable that needs no rule as long as there is no metadata; NULL without an exception if it may.
-   A subclass of a container may have its `__iter__`. */
+lenfunc
+length_of(PyTypeObject *type)
+{
+    lenfunc found = type->tp_as_sequence == NULL ? NULL : type->tp_as_sequence->sq_length;
+    return found == NULL && type->tp_as_mapping != NULL ? type->tp_as_mapping->mp_length : found;
+}
+
+int
+iterates_like(PyObject *types, PyTypeObject *type, lenfunc length)
+{
+    PyTypeObject *base = type;
+    int found = is_among(types, base);
+    while (found == 0 && base->tp_base != NULL && base->tp_base->tp_iter == type->tp_iter) {
+        base = base->tp_base;
+        found = is_among(types, base);
+    }
+    return found > 0 && length != NULL && length_of(base) != length ? 0 : found;
+}
+
+/* The iterator of an iterable that needs no rule as long as there is no metadata; NULL without an exception if it may. */
 static PyObject *
 plain_iterator(Loop *self, PyObject *iterable)
 {
-    PyTypeObject *type = Py_TYPE(iterable), *base = type;
-    if (base->tp_iter == NULL) {
+    PyTypeObject *type = Py_TYPE(iterable);
+    if (type->tp_iter == NULL) {
         return NULL;
     }
-    int found = is_among(self->containers, base);
-    while (found == 0 && base->tp_base != NULL && base->tp_base->tp_iter == type->tp_iter) {
-        base = base->tp_base;
-        found = is_among(self->containers, base);
-    }
+    int found = iterates_like(self->containers, type, NULL);
     if (found > 0) {
         return PyObject_GetIter(iterable);
     }

@@ -1,7 +1,7 @@
 /* Plain callees: what a call site calls while nothing is tagged.
 
    A `PlainCallee` makes the call, and claims its result if the first value was tagged meanwhile. If there is metadata when it is
-   called, the call is an event. Knows kinds of callees, and whether there is metadata; must not know rules. */
+   called, the call is an event. Knows whether there is metadata; must not know kinds of callees, or rules. */
 
 #include "dispatch.h"
 
@@ -18,6 +18,7 @@ typedef struct {
     PyObject *callee;
     PyObject *condition; /* on the arguments; NULL: there is none; Py_None: it never holds */
     PyObject *watched;   /* how the callee is watched, see `watched_calls.c`; NULL: it is not */
+    PyObject *completion; /* what claims the result, and gets the arguments too; NULL: what claims those of all others */
 } PlainCallee;
 
 int
@@ -54,9 +55,32 @@ are_of_types(PyObject *types, PyObject *const *arguments, size_t flagged, PyObje
     Py_ssize_t count = PyVectorcall_NARGS(flagged) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     int found = 1;
     for (Py_ssize_t number = 0; found > 0 && number < count; number++) {
-        found = is_among(types, Py_TYPE(arguments[number]));
+        PyTypeObject *type = Py_TYPE(arguments[number]);
+        found = iterates_like(types, type, length_of(type));
     }
     return found;
+}
+
+/* The arguments of a call as a tuple and a dict; -1 with an exception. */
+static int
+collect(PyObject *const *arguments, size_t flagged, PyObject *names, PyObject **values, PyObject **keywords)
+{
+    Py_ssize_t count = PyVectorcall_NARGS(flagged), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    *values = PyTuple_New(count);
+    *keywords = PyDict_New();
+    int failed = *values == NULL || *keywords == NULL;
+    for (Py_ssize_t number = 0; !failed && number < count; number++) {
+        PyTuple_SET_ITEM(*values, number, Py_NewRef(arguments[number]));
+    }
+    for (Py_ssize_t number = 0; !failed && number < named; number++) {
+        failed = PyDict_SetItem(*keywords, PyTuple_GET_ITEM(names, number), arguments[count + number]) < 0;
+    }
+    if (failed) {
+        Py_CLEAR(*values);
+        Py_CLEAR(*keywords);
+        return -1;
+    }
+    return 0;
 }
 
 /* Whether a condition on the arguments of a call holds; -1 with an exception. */
@@ -74,23 +98,13 @@ holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *n
     if (self->condition == Py_None) {
         return 0;
     }
-    Py_ssize_t count = PyVectorcall_NARGS(flagged), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    PyObject *values = PyTuple_New(count), *keywords = PyDict_New(), *answer = NULL;
-    if (values != NULL && keywords != NULL) {
-        for (Py_ssize_t number = 0; number < count; number++) {
-            PyTuple_SET_ITEM(values, number, Py_NewRef(arguments[number]));
-        }
-        Py_ssize_t number = 0;
-        while (number < named &&
-               PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, number), arguments[count + number]) == 0) {
-            number++;
-        }
-        if (number == named) {
-            answer = PyObject_CallFunctionObjArgs(self->condition, values, keywords, NULL);
-        }
+    PyObject *values, *keywords;
+    if (collect(arguments, flagged, names, &values, &keywords) < 0) {
+        return -1;
     }
-    Py_XDECREF(values);
-    Py_XDECREF(keywords);
+    PyObject *answer = PyObject_CallFunctionObjArgs(self->condition, values, keywords, NULL);
+    Py_DECREF(values);
+    Py_DECREF(keywords);
     int result = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
     return result;
@@ -112,6 +126,76 @@ as_event(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject
     return result;
 }
 
+/* `next(iterator, …)` for the program, which takes what a proxy gives with its wrapper. The rule of `next` does the same. */
+static PyObject *
+take_for_program(PlainInterception *of, PyObject *iterator, PyObject *otherwise)
+{
+    State *state = of->state;
+    PyObject *before = PyObject_GetAttr(of->thread, of->wants_wrapped);
+    if (before == NULL || PyObject_SetAttr(of->thread, of->wants_wrapped, Py_True) < 0) {
+        Py_XDECREF(before);
+        return NULL;
+    }
+    PyObject *value = Py_TYPE(iterator)->tp_iternext(iterator), *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    int failed = PyObject_SetAttr(of->thread, of->wants_wrapped, before) < 0;
+    Py_DECREF(before);
+    if (failed) {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+        Py_XDECREF(value);
+        return NULL;
+    }
+    PyErr_Restore(type, error, trace);
+    if (value != NULL) {
+        if (metadata_exists(state)) {
+            Py_SETREF(value, PyObject_CallFunctionObjArgs(of->claimed_item, value, iterator, NULL));
+        }
+        return value;
+    }
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_StopIteration)) {
+            return NULL;
+        }
+        if (metadata_exists(state)) {
+            PyErr_Fetch(&type, &error, &trace);
+            PyErr_NormalizeException(&type, &error, &trace);
+            PyObject *done = PyObject_CallFunctionObjArgs(of->claimed_stop, error, iterator, NULL);
+            if (done == NULL) {
+                Py_XDECREF(type);
+                Py_XDECREF(error);
+                Py_XDECREF(trace);
+                return NULL;
+            }
+            Py_DECREF(done);
+            PyErr_Restore(type, error, trace);
+        }
+        if (otherwise != NULL) {
+            PyErr_Clear();
+        }
+    }
+    else if (otherwise == NULL) {
+        PyErr_SetNone(PyExc_StopIteration);
+    }
+    return Py_XNewRef(otherwise);
+}
+
+/* The result of a call during which the first value was tagged, if its arguments say what becomes of it. */
+static PyObject *
+complete(PlainCallee *self, PyObject *value, PyObject *const *arguments, size_t flagged, PyObject *names)
+{
+    PyObject *values, *keywords;
+    if (collect(arguments, flagged, names, &values, &keywords) < 0) {
+        return NULL;
+    }
+    PyObject *result =
+        PyObject_CallFunctionObjArgs(self->completion, self->callee, values, keywords, value, NULL);
+    Py_DECREF(values);
+    Py_DECREF(keywords);
+    return result;
+}
+
 static PyObject *
 call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
@@ -129,8 +213,15 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     }
     if (self->condition != NULL) {
         int is_plain = holds(self, arguments, flagged, names);
-        if (is_plain <= 0) {
-            return is_plain < 0 ? NULL : as_event(self, arguments, flagged, names);
+        if (is_plain < 0) {
+            return NULL;
+        }
+        if (!is_plain) {
+            Py_ssize_t count = PyVectorcall_NARGS(flagged);
+            return self->callee == of->next && names == NULL && (count == 1 || count == 2) &&
+                           PyIter_Check(arguments[0])
+                       ? take_for_program(of, arguments[0], count == 2 ? arguments[1] : NULL)
+                       : as_event(self, arguments, flagged, names);
         }
     }
     else if (self->callee == of->load_global && names == NULL) {
@@ -141,8 +232,14 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     }
     PyObject *value = PyObject_Vectorcall(self->callee, arguments, flagged, names);
     if (value != NULL && metadata_exists(self->state)) {
-        PyObject *pair[] = {self->callee, value};
-        PyObject *claimed = PyObject_Vectorcall(of->claimed, pair, 2, NULL);
+        PyObject *claimed;
+        if (self->completion != NULL) {
+            claimed = complete(self, value, arguments, flagged, names);
+        }
+        else {
+            PyObject *pair[] = {self->callee, value};
+            claimed = PyObject_Vectorcall(of->claimed, pair, 2, NULL);
+        }
         Py_DECREF(value);
         return claimed;
     }
@@ -170,6 +267,7 @@ traverse(PlainCallee *self, visitproc visit, void *arg)
     Py_VISIT(self->callee);
     Py_VISIT(self->condition);
     Py_VISIT(self->watched);
+    Py_VISIT(self->completion);
     return 0;
 }
 
@@ -179,6 +277,7 @@ clear(PlainCallee *self)
     Py_CLEAR(self->callee);
     Py_CLEAR(self->condition);
     Py_CLEAR(self->watched);
+    Py_CLEAR(self->completion);
     Py_CLEAR(self->of);
     return 0;
 }
@@ -206,8 +305,8 @@ PyType_Spec plain_callee_spec = {
     .slots = slots,
 };
 
-static PyObject *
-make_callee(PlainInterception *of, PyObject *callee, PyObject *condition, PyObject *watched)
+PyObject *
+make_plain_callee(PlainInterception *of, PyObject *callee, PyObject *condition, PyObject *watched, PyObject *completion)
 {
     PlainCallee *made = (PlainCallee *)new_callable(of->state->plain_callee_type, call_plainly);
     if (made != NULL) {
@@ -215,130 +314,7 @@ make_callee(PlainInterception *of, PyObject *callee, PyObject *condition, PyObje
         made->callee = Py_NewRef(callee);
         made->condition = Py_XNewRef(condition);
         made->watched = Py_XNewRef(watched);
+        made->completion = Py_XNewRef(completion);
     }
     return (PyObject *)made;
-}
-
-/* ---- which callees are called plainly */
-
-/* Whether a function in C with this name has no rule and is no target. Takes the reference; NULL is an exception. */
-static int
-is_usual_name(PlainInterception *self, PyObject *name)
-{
-    if (name == NULL) {
-        return -1;
-    }
-    int found = PySet_Contains(self->ruled_names, name);
-    if (found == 0) {
-        found = PySet_Contains(self->names_of_targets, name);
-    }
-    Py_DECREF(name);
-    return found < 0 ? -1 : !found;
-}
-
-/* Whether the function of a method-wrapper, such as `super().__init__` that reaches `object`, has no rule and is no target.
-   A class that may be changed can have another function under that name: Python looks it up. */
-static int
-wraps_usual_function(PlainInterception *self, PyObject *wrapper)
-{
-    PyObject *owner = PyObject_GetAttrString(wrapper, "__objclass__");
-    if (owner == NULL) {
-        return -1;
-    }
-    int is_usual = PyType_Check(owner) && PyType_HasFeature((PyTypeObject *)owner, Py_TPFLAGS_IMMUTABLETYPE);
-    Py_DECREF(owner);
-    return is_usual ? is_usual_name(self, PyObject_GetAttrString(wrapper, "__name__")) : 0;
-}
-
-/* A method in C whose name is that of a target or of a function with a rule; Py_None: Python finds that. */
-static PyObject *
-watched_method(PlainInterception *self, PyObject *callee)
-{
-    PyObject *name = PyObject_GetAttrString(callee, "__name__"), *owner = (PyObject *)Py_TYPE(PyCFunction_GET_SELF(callee));
-    if (name == NULL) {
-        return NULL;
-    }
-    int is_target = PySet_Contains(self->names_of_targets, name);
-    PyObject *function = is_target || !PyType_HasFeature((PyTypeObject *)owner, Py_TPFLAGS_IMMUTABLETYPE)
-                             ? Py_NewRef(Py_None)
-                             : PyObject_GetAttr(owner, name);
-    Py_DECREF(name);
-    PyObject *number = is_target < 0 || function == NULL ? NULL : PyLong_FromVoidPtr(function);
-    PyObject *condition = number == NULL ? NULL : PyDict_GetItemWithError(self->ruled, number);
-    PyObject *watched = condition == NULL ? NULL : PyDict_GetItemWithError(self->leaves, number);
-    int is_same = watched != NULL && Py_IS_TYPE(function, &PyMethodDescr_Type) &&
-                  ((PyMethodDescrObject *)function)->d_method == ((PyCFunctionObject *)callee)->m_ml;
-    Py_XDECREF(number);
-    Py_XDECREF(function);
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    return is_same ? make_callee(self, callee, condition, watched) : Py_None;
-}
-
-PyObject *
-plain_callee(PlainInterception *self, PyObject *callee, int may_be_learned)
-{
-    PyTypeObject *type = Py_TYPE(callee);
-    PyObject *function = callee;
-    int is_method_in_c = 0, is_usual = 0;
-    if (type == &PyMethod_Type) {
-        function = PyMethod_GET_FUNCTION(callee);
-        if (!Py_IS_TYPE(function, &PyFunction_Type)) {
-            return Py_None;
-        }
-    }
-    else if (type == &PyCFunction_Type) {
-        PyObject *receiver = PyCFunction_GET_SELF(callee);
-        is_method_in_c = receiver != NULL && !PyModule_CheckExact(receiver);
-        is_usual = is_usual_name(self, PyUnicode_FromString(((PyCFunctionObject *)callee)->m_ml->ml_name));
-        if (is_usual < 0) {
-            return NULL;
-        }
-        if (is_method_in_c && !is_usual) {
-            return watched_method(self, callee);
-        }
-        if (is_method_in_c) {
-            return is_usual && !may_be_learned ? make_callee(self, callee, NULL, NULL) : Py_None;
-        }
-    }
-    else if (type == self->state->method_wrapper_type) {
-        is_usual = wraps_usual_function(self, callee);
-        if (is_usual < 0) {
-            return NULL;
-        }
-        return is_usual ? make_callee(self, callee, NULL, NULL) : Py_None;
-    }
-    else if (type != &PyFunction_Type && type != &PyType_Type) {
-        return Py_None;
-    }
-    PyObject **place = &self->known[((size_t)callee >> 5) & (KNOWN_PRIMITIVES - 1)];
-    if (self->is_call && is_plain_callee_of(*place, callee)) {
-        return Py_NewRef(*place);
-    }
-    PyObject *number = PyLong_FromVoidPtr(function), *condition = NULL, *watched = NULL;
-    if (number == NULL) {
-        return NULL;
-    }
-    int is_other = PySet_Contains(self->readers, number);
-    if (is_other == 0 && !is_usual) {
-        is_other = PySet_Contains(self->targets, number);
-        condition = is_other == 0 ? PyDict_GetItemWithError(self->ruled, number) : NULL;
-        watched = condition != NULL ? PyDict_GetItemWithError(self->leaves, number) : NULL;
-    }
-    Py_DECREF(number);
-    if (is_other < 0 || PyErr_Occurred()) {
-        return NULL;
-    }
-    if (condition == self->any_arguments) {
-        condition = NULL;
-    }
-    if (is_other || (condition == Py_None && watched == NULL) || (may_be_learned && condition == NULL)) {
-        return Py_None;
-    }
-    PyObject *made = make_callee(self, callee, condition, watched);
-    if (self->is_call && watched != NULL && made != NULL) {
-        Py_XSETREF(*place, Py_NewRef(made));
-    }
-    return made;
 }

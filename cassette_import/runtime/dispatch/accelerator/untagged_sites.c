@@ -33,8 +33,8 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
         if (is_given_up < 0) {
             return NULL;
         }
-        if ((is_given_up || PyCFunction_CheckExact(arguments[0]) || PyType_CheckExact(arguments[0])) &&
-            PyDict_GetItemWithError(self->cell, self->name) == Py_False) {
+        int may_be_known = !PyFunction_Check(arguments[0]) && !PyMethod_Check(arguments[0]);
+        if ((is_given_up || may_be_known) && PyDict_GetItemWithError(self->cell, self->name) == Py_False) {
             PyObject *made = plain_callee(self->interception, arguments[0], !is_given_up);
             if (made != Py_None) {
                 return made;

@@ -408,7 +408,7 @@ kind_of_source(Call *call, PyObject *source)
         Py_XDECREF(answer);
         return is_plain > 0 ? LAZY : is_plain;
     }
-    int is_settled = type->tp_iter == NULL ? 0 : is_among(call->of->types_iterated, type);
+    int is_settled = type->tp_iter == NULL ? 0 : iterates_like(call->of->types_iterated, type, length_of(type));
     if (is_settled != 0) {
         return is_settled < 0 ? -1 : SETTLED;
     }

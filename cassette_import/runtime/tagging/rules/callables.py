@@ -23,11 +23,13 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.c_callers import TestedCallback, bare_callback
-from cassette_import.runtime.tagging.fast_path import TYPES_RULED_WHILE_TAGGED
+from cassette_import.runtime.tagging.fast_path import COMPLETIONS, TYPES_RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
 from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
+from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -96,14 +98,38 @@ def call_cached(call: LeafCall) -> Any:
         return results[key][0]
     LOCAL.returned = None
     value = without_rule(call)
-    found = value if type(value) is Tagged else LOCAL.returned
-    if found is not None and found._tagged_value is plain(value):
-        _results(call)[_key(call)] = found
+    found = _kept(call, value)
+    if found is not None:
         return found
     if call.store.views.of(cached) is None:  # an entry counts as metadata
         return value
     found = _results(call).get(_key(call))
     return found if found is not None and found._tagged_value is plain(value) else value
+
+
+@hidden
+def _complete_cached(cached: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> Any:
+    """The result of a call of a cached function during which the first value was tagged."""
+    activation = ACTIVE.get()
+    store = store_of(activation)
+    if store is None or getattr(cached, "__wrapped__", None) is None:
+        return value
+    found = _kept(LeafCall(activation, store, cached, cached, (), arguments, keywords), value)
+    LOCAL.returned = None
+    return value if found is None else found
+
+
+COMPLETIONS[id(_CACHED)] = _complete_cached
+
+
+@hidden
+def _kept(call: LeafCall, value: Any) -> Any:
+    """The wrapper of a result that the function has just computed, which is kept beside the cache; None without one."""
+    found = value if type(value) is Tagged else LOCAL.returned
+    if found is None or found._tagged_value is not plain(value):
+        return None
+    _results(call)[_key(call)] = found
+    return found
 
 
 @hidden
@@ -134,6 +160,7 @@ def _comparable(value: Any) -> Any:
 
 _IGNORED: Final = (AttributeError, TypeError) if sys.version_info < (3, 13) else (Exception,)
 _PYTHON_ALIAS: Final[Any] = type(typing.Generic[typing.TypeVar("_T")])  # type: ignore[index]  # a private class
+TYPES_RULED_WHILE_TAGGED.add(id(GenericAlias))  # `list[int](items)` takes items as `list` does
 
 
 @rule_of_type(GenericAlias)

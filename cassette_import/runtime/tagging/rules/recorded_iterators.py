@@ -12,7 +12,7 @@ import functools
 import itertools
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -100,12 +100,17 @@ def _replay(feed: Feed) -> Iterator[Any]:
 
 
 class _Beside:
-    """A cursor: the metadata of items according to the second iterator, which is advanced with the first."""
+    """A cursor: the metadata of items according to the second iterator, which is advanced with the first.
 
-    __slots__ = ("_store", "beside")
+    If each step of the first one takes an item of some of the `feeds`, the second one follows steps of the interpreter too.
+    """
 
-    def __init__(self, store: Store, iterator: Iterator[Any]) -> None:
+    __slots__ = ("_feeds", "_store", "_taken", "beside")
+
+    def __init__(self, store: Store, iterator: Iterator[Any], feeds: Sequence[Feed]) -> None:
         self._store = store
+        self._feeds = feeds
+        self._taken = 0
         self.beside: Iterator[Any] | None = iterator
 
     @hidden
@@ -113,6 +118,9 @@ class _Beside:
         if self.beside is None:
             return None
         try:
+            if self._feeds:
+                before, self._taken = self._taken + 1, max([feed.step for feed in self._feeds])
+                deque(itertools.islice(self.beside, self._taken - before), maxlen=0)
             found = next(self.beside)
         except (StopIteration, RuntimeError, _OutOfStepError):
             found = _NOTHING
@@ -164,8 +172,11 @@ def run_twice(call: LeafCall) -> Any:
     first = call.function(*feeds, *map(plain, rest), **{name: plain(value) for name, value in keywords.items()})
     second = call.function(*map(_replay, feeds), *map(plain, rest), **keywords)
     pairs = zip(first, second, strict=True) if is_tee else [(first, second)]
+    # The cursor of `zip_longest` keeps step with its iterator while nothing is tagged: it does not count as metadata.
+    is_counted = call.function is not itertools.zip_longest
+    entry_of = call.store.iterators.make if is_counted else call.store.iterators.join
     for iterator, beside in pairs:
-        call.store.iterators.make(iterator).extra = _Beside(call.store, beside)
+        entry_of(iterator).extra = _Beside(call.store, beside, () if is_counted else feeds)
     return first
 
 
@@ -275,5 +286,5 @@ def accumulate(call: LeafCall) -> Any:
     function = function.args[0] if type(function) is Callee else operator.add if function is None else function
     total = _Total(function, feed, _NOTHING if plain(initial) is None else initial)
     made = itertools.accumulate(feed, total, initial=plain(initial))
-    call.store.iterators.make(made).extra = total.metas
+    call.store.iterators.join(made).extra = total.metas  # as long as no total has metadata, nothing counts as such
     return made

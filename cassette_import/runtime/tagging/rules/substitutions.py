@@ -37,7 +37,13 @@ class _Replacing:
         return plain(result)
 
 
-@rule(re.sub, re.subn, re.Pattern.sub, re.Pattern.subn, while_untagged=True)
+@hidden
+def _by_text(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether what replaces the matches is no function: that is one of the first two arguments, next to text or a pattern."""
+    return not any(map(callable, (*arguments[:2], keywords.get("repl"))))
+
+
+@rule(re.sub, re.subn, re.Pattern.sub, re.Pattern.subn, plain_if=_by_text)
 @hidden
 def substitute(call: LeafCall) -> Any:
     number = 1 - len(call.leading) if call.function in (re.Pattern.sub, re.Pattern.subn) else 1
