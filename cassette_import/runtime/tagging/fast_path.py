@@ -45,8 +45,9 @@ TYPES_RULED_WHILE_TAGGED: Final[set[int]] = set()
 """Types of callables, by identity, for which the same holds."""
 
 COMPLETIONS: Final[dict[int, Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]]] = {}
-"""What claims the result of a plain call during which the first value was tagged, by the identity of the callee's type:
-gets the callee, the arguments, the keyword arguments and the result. It does the rest of what the rule would have done."""
+"""What claims the result of a plain call during which the first value was tagged, by the identity of the callee's type.
+
+It gets the callee, the arguments, the keyword arguments and the result, and does the rest of what the rule does."""
 
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""

@@ -2,7 +2,6 @@
 
 # ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
 
-import abc
 import contextlib
 import functools
 import itertools
@@ -64,7 +63,11 @@ class Thing:
         self.value = source(self.ctx)
 
 
-class Abstract(abc.ABC):
+class Meta(type):
+    pass
+
+
+class WithMetaclass(metaclass=Meta):
     def __init__(self, ctx):
         self.value = source(ctx)
 
@@ -419,12 +422,12 @@ def by_parametrised_list(ctx):
 
 
 def by_class_with_a_metaclass(ctx):
-    return Abstract(ctx).value
+    return WithMetaclass(ctx).value
 
 
 def by_class_with_a_metaclass_in_a_generator(ctx):
     def body():
-        yield Abstract(ctx).value
+        yield WithMetaclass(ctx).value
 
     return next(body())
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 10
+_VERSION: Final = 11
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 

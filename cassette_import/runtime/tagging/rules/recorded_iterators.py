@@ -102,7 +102,8 @@ def _replay(feed: Feed) -> Iterator[Any]:
 class _Beside:
     """A cursor: the metadata of items according to the second iterator, which is advanced with the first.
 
-    If each step of the first one takes an item of some of the `feeds`, the second one follows steps of the interpreter too.
+    If each step of the first one takes an item of some of the `feeds`, the second one follows steps of the interpreter,
+    too.
     """
 
     __slots__ = ("_feeds", "_store", "_taken", "beside")

@@ -39,7 +39,7 @@ class _Replacing:
 
 @hidden
 def _by_text(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether what replaces the matches is no function: that is one of the first two arguments, next to text or a pattern."""
+    """Whether text replaces the matches: a function would be one of the first two arguments."""
     return not any(map(callable, (*arguments[:2], keywords.get("repl"))))
 
 
