@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting.forms.untagged_branches import is_still, is_too_deep, spans_lines
+from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_expressions import in_order
 from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.syntax.replacement import replaced
@@ -141,13 +141,15 @@ class UntaggedBlocks(SimpleStatements):
         return True
 
     def _while(self, node: ast.While) -> bool:
+        """A loop, whose test is evaluated again and again: the steps of that are parts of one expression."""
         steps = self._steps
         steps.flush(At(node))
-        steps.is_unsettled = True
-        tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-        are_steps = all(map(is_still, tests)) and not spans_lines(node.test)
         self._bound.begin(node.test)
-        node.test = steps.tested(node.test) if are_steps else self._rewrite(node.test)
+        is_deciding = isinstance(node.test, (ast.BoolOp, ast.Compare, ast.IfExp))
+        if is_too_deep(node.test) or (is_deciding and spans_lines(node.test)):
+            node.test = self._rewrite(node.test)
+        else:
+            node.test = steps.test_inside(node.test)
         steps.is_unsettled = True
         node.body = self._block(node.body)
         steps.is_unsettled = True

@@ -8,7 +8,7 @@ frame of a suspended body. Knows where bodies are suspended; must not know how a
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries, variant_names
@@ -16,12 +16,14 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.untagged import has_untagged_form
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep
 from cassette_import.rewriting.forms.untagged_events import EventsAnywhere, EventsHere
+from cassette_import.rewriting.forms.untagged_expressions import ExpressionSteps
 from cassette_import.rewriting.forms.untagged_steps import Claim, Value
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.uninterrupted import suspends
 from cassette_import.rewriting.untagged_blocks import UntaggedBlocks
 from cassette_import.rewriting.variant_names import VariantNames
@@ -41,8 +43,44 @@ def shape_of_untagged_body(shapes: Sequence[Shape]) -> Shape | None:
     return known[0] if known and only_move and not are_asked else None
 
 
+class NoStepError(Exception):
+    """An expression that suspends the body is no step where it is."""
+
+
+class ResumedSteps(ExpressionSteps):
+    """Makes steps of expressions, of those that suspend the body too."""
+
+    blocks: ResumedBlocks
+
+    def __init__(self, shape: Shape, rewrite: Callable[[ast.AST], Any], *given: Any, **more: Any) -> None:
+        def rewrite_part(node: ast.AST) -> Any:
+            if suspends(node):
+                raise NoStepError
+            return rewrite(node)
+
+        super().__init__(shape, rewrite_part, *given, **more)
+
+    def _helped(self, node: ast.Call) -> Value | None:
+        """A call, which may be that of a helper that gets the value of a suspension."""
+        waits = node.args[0] if len(node.args) == 1 else None
+        if isinstance(waits, (ast.Await, ast.YieldFrom)) and _is_helper(node, symbols.FINISHED):
+            return self.blocks.waited(node, waits)
+        if isinstance(waits, ast.Yield) and _is_helper(node, symbols.RECEIVED):
+            return self.blocks.yielded(node, waits)
+        return self._call(node)
+
+    makers = {**ExpressionSteps.makers, ast.Call: _helped}
+
+
 class ResumedBlocks(UntaggedBlocks):
     """Rewrites the statements of such a body."""
+
+    _steps_type: type[ExpressionSteps] = ResumedSteps
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        if isinstance(self._steps, ResumedSteps):
+            self._steps.blocks = self
 
     @staticmethod
     def _events_of(names: VariantNames) -> EventsHere:
@@ -66,9 +104,27 @@ class ResumedBlocks(UntaggedBlocks):
     def _handled(self, statement: ast.stmt) -> bool:
         """Rewrite a statement, unless it takes the form that looks up the context."""
         if not isinstance(statement, _COMPOUND):
-            return self._suspending(statement) if suspends(statement) else super()._handled(statement)
+            if not suspends(statement):
+                return super()._handled(statement)
+            return self._suspending(statement) or self._suspending_inside(statement, super()._handled)
         handler = _OF_RESUMED.get(type(statement))
         return super()._handled(statement) if handler is None else handler(self, statement)
+
+    def _suspending_inside(self, statement: Any, handle: Callable[[Any], bool]) -> bool:
+        """A statement that suspends the body in the middle of an expression; nothing is changed if that is no step."""
+        steps, original = self._steps, clone(statement)
+        kept = steps.out, len(steps.out), [*steps.pending], [*steps.deferred], steps.is_unsettled, [*steps.used]
+        bound = self._bound.names
+        try:
+            if handle(statement):
+                return True
+        except NoStepError:
+            pass
+        steps.out, length, steps.pending, steps.deferred, steps.is_unsettled, steps.used = kept
+        del steps.out[length:]
+        steps.target, self._bound.names = None, bound
+        statement.__dict__ = original.__dict__
+        return False
 
     def _other(self, statement: ast.stmt) -> None:
         """A statement in the form that looks up the context."""
@@ -168,10 +224,60 @@ class ResumedBlocks(UntaggedBlocks):
             steps.flush(at)
             self._end(at)
 
+    def waited(self, node: ast.Call, waits: ast.Await | ast.YieldFrom) -> Value:
+        """`await value` or `yield from value` in an expression."""
+        steps, at, holder = self._steps, At(node), waits.value
+        if not isinstance(holder, ast.Call) or not _is_helper(holder, symbols.WAITING):
+            raise NoStepError
+        light, full = steps.operand(holder.args[0], True)
+        if not isinstance(light, ast.Name):
+            raise NoStepError
+        steps.flush(at, settle=True)
+        setattr(light, NOOVERDUB, True)
+        name = steps.temporary()
+
+        def waiting(value: ast.expr, is_claimed: bool) -> ast.stmt:
+            made: ast.expr = at.put(type(waits)(value))
+            made = made if isinstance(waits, ast.Await) else self._rewrite(made)
+            made = at.call(at.symbol(symbols.FINISHED), [made]) if is_claimed else made
+            return at.put(ast.Assign([at.store(name)], made))
+
+        holder.args[0] = full
+        test = steps.asked_of_metadata(at)
+        steps.out.append(at.put(ast.If(test, [waiting(holder, True)], [waiting(light, False)])))
+        self._go_on(at)
+        steps.pending.append((name, _finished(light), light.id))
+        read = at.load(name)
+        return Value(read, read)
+
+    def yielded(self, node: ast.Call, waits: ast.Yield) -> Value:
+        """`yield value` in an expression, whose value is what is sent."""
+        steps, at = self._steps, At(node)
+        mark, given = len(steps.used), waits.value
+        light, full = steps.operand(given) if given is not None else (None, None)
+        steps.flush(at, settle=True)
+        used = steps.taken(mark)
+        name = steps.temporary()
+
+        def made(value: ast.expr | None, is_claimed: bool) -> ast.stmt:
+            last = at.pick([value, at.clear(used)], 0) if used and value is not None else value
+            sent: ast.expr = at.put(ast.Yield(last))
+            sent = at.call(node.func, [sent]) if is_claimed else sent
+            return at.put(ast.Assign([at.store(name)], sent))
+
+        test = steps.asked_of_metadata(at)
+        steps.out.append(at.put(ast.If(test, [made(full, True)], [made(light, False)])))
+        self._go_on(at)
+        steps.pending.append((name, _received, None))
+        read = at.load(name)
+        return Value(read, read)
+
     # ---- blocks
 
     def _test_or_block(self, node: ast.If | ast.While) -> bool:
         is_suspended = suspends(node.test)
+        if is_suspended and self._suspending_inside(node, super()._handled):
+            return True
         if is_suspended:
             self._steps.flush(At(node))
             node.test = self._rewrite(node.test)
@@ -184,7 +290,9 @@ class ResumedBlocks(UntaggedBlocks):
         return handled
 
     def _loop(self, node: ast.For) -> bool:
-        return not suspends(node.iter) and super()._handled(node)
+        if suspends(node.iter):
+            return self._suspending_inside(node, super()._handled)
+        return super()._handled(node)
 
     def _watched(self, node: Any) -> bool:
         """`try`: its handlers may catch what was thrown into the suspended body."""
@@ -259,6 +367,11 @@ def _finished(waited: ast.Name) -> Claim:
         return at.call(at.symbol(symbols.FINISHED_LATE), [at.load(waited.id), at.load(name)])
 
     return claim
+
+
+def _received(at: At, name: str) -> ast.expr:
+    """The claim of what was sent while nothing was tagged at first."""
+    return at.call(at.symbol(symbols.RECEIVED), [at.load(name)])
 
 
 def _is_item(statement: ast.stmt) -> bool:

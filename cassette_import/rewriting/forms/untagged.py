@@ -50,7 +50,7 @@ from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPL
 from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import attribute_load, is_own_callee, name_load
 from cassette_import.rewriting.syntax.operation import Operation, Slot
-from cassette_import.rewriting.trees.annotations import GLOBAL, LITERAL, NOOVERDUB, has, is_number
+from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
 
@@ -155,6 +155,17 @@ class Steps(Branches):
             return Value(node, node)
         operation = name_load(node)
         return Value(node, self.over(At(node), operation.name, operation.arguments([])))
+
+    def _named(self, node: ast.NamedExpr) -> Value | None:
+        """`name := value`, which assigns a variable before what is around it is evaluated."""
+        target = node.target
+        if has(target, GLOBAL) or has(target, CLASS_NAME):
+            return None
+        outer, self.target = self.target, target.id
+        self.assign(At(node), target.id, self.value(node.value), target)
+        self.target = outer
+        read = At(node).load(target.id)
+        return Value(read, read)
 
     def _binary(self, node: ast.BinOp) -> Value:
         return self.operation(
@@ -379,6 +390,7 @@ def _is_formatted(node: ast.Call) -> bool:
 
 MAKERS: Final[dict[type[ast.AST], Callable[[Any, Any], Value | None]]] = {
     ast.Name: Steps._name,
+    ast.NamedExpr: Steps._named,
     ast.BinOp: Steps._binary,
     ast.UnaryOp: Steps._unary,
     ast.Compare: Steps._compare,

@@ -85,7 +85,7 @@ class ExpressionSteps(Steps):
         clauses: list[ast.comprehension] = []
         for generator in (first, *others):
             make_lambdas_bare(generator.iter, generator.target)
-            generator.ifs = [self._test_inside(test) for test in generator.ifs]
+            generator.ifs = [self.test_inside(test) for test in generator.ifs]
             made = self._clause(generator, generator is not first)
             clauses += made if isinstance(made, list) else [made]
         node.generators = clauses
@@ -98,15 +98,20 @@ class ExpressionSteps(Steps):
         made = self._whole(node)
         return Value(made, made, is_inlined=True)
 
-    def _test_inside(self, node: ast.expr) -> ast.expr:
-        """A condition of a comprehension."""
+    def test_inside(self, node: ast.expr) -> ast.expr:
+        """A condition that is evaluated again and again: of a comprehension, or of `while`."""
         at, mark = At(node), len(self.used)
         self.is_unsettled = True
 
         def make() -> ast.expr:
             test = self.tested(node)
             used = self.taken(mark)
-            return at.pick([test, at.clear(used)], 0) if used else test
+            self.pending = [claim for claim in self.pending if claim[0] not in used]
+            if not used:
+                return test
+            none = at.constant(None)
+            cleared = at.put(ast.Compare(at.clear(used), [ast.IsNot()], [none]))
+            return at.either(test, at.same(at.clear(used), none), cleared)  # the truth of the test is asked for once
 
         return self.inside(at, make)
 

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 from helpers.counted_metadata import count_anew
-from programs.tagging import first_steps, first_steps_of_bodies, first_steps_of_calls
+from programs.tagging import first_steps, first_steps_of_bodies, first_steps_of_calls, first_steps_of_suspensions
 
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging import live_metadata
 
-FILES = [first_steps, first_steps_of_bodies, first_steps_of_calls]
+FILES = [first_steps, first_steps_of_bodies, first_steps_of_calls, first_steps_of_suspensions]
 PROGRAMS = [program for file in FILES for program in file.PROGRAMS]
 INSTALLED = [file.__name__ for file in FILES]
 
