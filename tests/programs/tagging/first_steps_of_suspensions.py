@@ -1,6 +1,7 @@
 """The same as `first_steps`, in expressions that suspend their body, and in tests and assignments in expressions."""
 
 import asyncio
+import inspect
 
 from programs.tagging.first_steps import Thing, plain, source
 
@@ -169,5 +170,5 @@ def while_nested(ctx):
 PROGRAMS = [
     function
     for name, function in sorted(globals().items())
-    if name.startswith(("in_", "while_")) and callable(function) and not asyncio.iscoroutinefunction(function)
+    if name.startswith(("in_", "while_")) and callable(function) and not inspect.iscoroutinefunction(function)
 ]
