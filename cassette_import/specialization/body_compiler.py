@@ -15,7 +15,7 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES, LastingVariables
+from cassette_import.rewriting.forms.bound_variables import LastingVariables
 from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names
@@ -164,12 +164,20 @@ class BodyCompiler:
 
 
 _DELETES: Final = opcode.opmap["DELETE_FAST"]
+_EXTENDS: Final = opcode.opmap["EXTENDED_ARG"]
 
 
 def _lasting(plain: CodeType, variables: frozenset[str]) -> LastingVariables:
-    """The variables that nothing unbinds: none if the code has an instruction, or a byte, that may do so."""
-    if _DELETES in plain.co_code[::2]:
-        return NO_VARIABLES
+    """The variables that nothing unbinds, as `del x` and the end of `except E as x` do."""
+    code, number = plain.co_code, 0
+    if _DELETES in code[::2]:
+        unbound = set()
+        for operation, argument in zip(code[::2], code[1::2], strict=True):
+            number = number << 8 | argument
+            if operation == _DELETES:
+                unbound.add(plain.co_varnames[number])
+            number = number if operation == _EXTENDS else 0
+        variables = variables - unbound
     flags = (code_flags.VARARGS, code_flags.VARKEYWORDS)
     count = plain.co_argcount + plain.co_kwonlyargcount + sum(bool(plain.co_flags & flag) for flag in flags)
     return LastingVariables(variables, variables.intersection(plain.co_varnames[:count]))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.untagged import MAKERS, Steps
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_steps import Value
@@ -88,6 +89,10 @@ class ExpressionSteps(Steps):
             generator.ifs = [self.test_inside(test) for test in generator.ifs]
             made = self._clause(generator, generator is not first)
             clauses += made if isinstance(made, list) else [made]
+        for clause in clauses:
+            item = clause.iter.elts[0] if isinstance(clause.iter, ast.Tuple) else None
+            if isinstance(item, ast.IfExp) and _is_metadata(item.test):
+                item.test = self.notified(at, item.test)
         node.generators = clauses
         made_items = [self._item_inside(item, isinstance(node, ast.ListComp)) for item in items]
         if isinstance(node, ast.DictComp):
@@ -137,6 +142,10 @@ class ExpressionSteps(Steps):
         return made
 
     makers = {**MAKERS, **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp), _comprehended)}
+
+
+def _is_metadata(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name) and test.id == symbols.METADATA_EXISTS
 
 
 def _is_of_names(target: ast.expr) -> bool:
