@@ -974,3 +974,34 @@ def test_a_parameter_called_locals_shows_no_temporaries(make_program, Recorder):
     )
     with Recorder():
         assert program.main(1) == ["locals", "look", "x"]
+
+
+def test_a_function_that_asks_dir_of_an_object_shows_no_temporaries_to_locals(make_program, Recorder):
+    program = make_program(
+        """
+        def main(x, dir=None):
+            abs(x)
+            names = [name for name in vars(type(x))]
+            return "real" in names, sorted(locals())
+
+        def other(x):
+            abs(x)
+            return "real" in dir(x), sorted(dir())
+        """
+    )
+    with Recorder():
+        assert program.main(1) == (True, ["dir", "names", "x"])
+        assert program.other(1) == (True, ["x"])
+
+
+def test_a_function_that_only_asks_dir_and_vars_of_objects_keeps_the_inlined_form(make_program, Recorder):
+    program = make_program(
+        """
+        def main(dir):
+            abs(1)
+            return len(vars(dir))
+        """
+    )
+    with Recorder():
+        assert program.main(type) > 3
+        assert any(name.startswith("@") for name in program.main.__code__.co_varnames)

@@ -52,10 +52,9 @@ def fresh_survey(function: Function) -> Survey:
     walk = _SurveyWalk(parameters | rest, isinstance(function, ast.AsyncFunctionDef))
     walk.run(list(function.body) if isinstance(function.body, list) else [function.body])
     bound, declared = walk.bound, walk.declared
-    # A parameter may hold the builtin, as in `def f(locals=locals)`; its default is not part of this walk. Any other
-    # local variable of such a name counts only if it is called.
-    given = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
-    called = walk.called | {value.id for value in given if isinstance(value, ast.Name)}
+    # A parameter may hold the builtin, as in `def f(locals=locals)`; its default is not part of this walk. One that is
+    # called `dir` or `vars`, and any other local variable of such a name, counts only if it is called.
+    called = walk.called | (parameters - _READERS_OF_ARGUMENTS)
     reads = not LOCALS_READERS.isdisjoint(walk.used - bound) or not LOCALS_READERS.isdisjoint(called | declared)
     return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, reads)
 

@@ -1,6 +1,8 @@
 """The same as `first_steps`, in splats, in functions with `*args`, and in loops of `async for`."""
 
 import asyncio
+import collections
+import itertools
 
 from programs.tagging.first_steps import Thing, plain, source
 
@@ -212,4 +214,102 @@ def in_an_async_for_of_pairs(ctx):
     return asyncio.run(of_pairs(ctx))
 
 
-PROGRAMS = [function for name, function in sorted(globals().items()) if name.startswith("in_") and callable(function)]
+def in_the_key_of_groupby(ctx):
+    thing, found = Thing(ctx), []
+    for key, group in itertools.groupby([1, 2, 12, 13, 24], key=lambda number: number // 10 + thing.missing):
+        found += [key, *group]
+    return tuple(found)
+
+
+def in_the_groups_of_groupby(ctx):
+    found = []
+    for key, group in itertools.groupby(source(ctx, number) if number > 1 else number for number in (1, 1, 2, 2, 3)):
+        found += [key, *[value + 1 for value in group]]
+    return tuple(found)
+
+
+def in_the_middle_of_a_group(ctx):
+    found = []
+    for _, group in itertools.groupby(source(ctx, 1) if number > 1 else 1 for number in range(4)):
+        found += [value + 1 for value in group]
+    groups = itertools.groupby([7, 7, 8], key=lambda number: source(ctx, number // 2) if len(found) > 4 else 3)
+    for key, group in groups:
+        for value in group:
+            found.append(value + key)
+    return tuple(found)
+
+
+def in_a_group_that_is_taken_later(ctx):
+    items = [5, 5, 6]
+    groups = itertools.groupby(items)
+    _, group = next(groups)
+    first = next(group)
+    items[1] = source(ctx, 5)
+    return first, next(group) + 1, next(groups)[0]
+
+
+def in_copies_of_an_iterator(ctx):
+    first, second = itertools.tee(source(ctx, number) if number > 1 else number for number in range(4))
+    return (*first, *[value * 2 for value in second])
+
+
+def in_running_totals(ctx):
+    thing = Thing(ctx)
+    totals = itertools.accumulate(
+        [1, 2, 3], lambda total, number: total + number * (thing.missing if number > 2 else 1)
+    )
+    return tuple(totals)
+
+
+def in_a_cycle(ctx):
+    turns = itertools.cycle(source(ctx, number) if number > 1 else number for number in range(3))
+    return tuple(next(turns) + 1 for _ in range(7))
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+class Listed(list):
+    pass
+
+
+class Counted(tuple):
+    def __iter__(self):
+        return iter([self[0], self.made()])
+
+
+def in_an_unpacked_named_tuple(ctx):
+    first, second = pair = Pair(1, 2)
+    third, fourth = Pair(first, source(ctx))
+    (fifth, sixth), seventh = Listed([pair, 5])
+    found = [one + other for one, other in [Pair(1, 2), Pair(third, fourth)]]
+    return second + fourth, fifth, sixth, seventh, *found
+
+
+def in_the_iterator_of_an_unpacked_tuple(ctx):
+    made = Counted((1, 2))
+    made.made = lambda: source(ctx)
+    first, second = made
+    for third, fourth in [made]:
+        second = second + fourth + third
+    return first, second
+
+
+def in_a_dict_of_pairs(ctx):
+    plain_keys = dict([("a", 1), ("b", 2)])
+    values = [("a", 1), ("b", source(ctx))]
+    return plain_keys["a"], *dict(values).values(), *dict([*values, (1, 2)], c=source(ctx)).values()
+
+
+def behind_groups(ctx):
+    groups = itertools.groupby([1, 1, 2])
+    first = next(groups)[0]
+    found = source(ctx)
+    return first, found + 1, next(key for key, _ in groups)
+
+
+PROGRAMS = [
+    function
+    for name, function in sorted(globals().items())
+    if name.startswith(("in_", "behind_")) and callable(function)
+]

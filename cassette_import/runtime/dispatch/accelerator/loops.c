@@ -40,6 +40,15 @@ steps_are_plain(Loop *self, PyObject **active)
 
 /* ---- unpacking */
 
+/* Whether a value is a list or tuple, or one of a subclass, such as a named tuple, that iterates as these do. */
+static int
+is_sequence(PyObject *value)
+{
+    getiterfunc iterate = Py_TYPE(value)->tp_iter;
+    return (PyTuple_Check(value) && iterate == PyTuple_Type.tp_iter) ||
+           (PyList_Check(value) && iterate == PyList_Type.tp_iter);
+}
+
 /* Whether a value consists of lists and tuples, as deep as it is unpacked; -1 with an exception. */
 static int
 is_nested(PyObject *value, PyObject *spec)
@@ -58,7 +67,7 @@ is_nested(PyObject *value, PyObject *spec)
     for (Py_ssize_t number = 0; number < count && number < size; number++) {
         PyObject *of_part = PyTuple_GET_ITEM(inner, number), *part = PySequence_Fast_GET_ITEM(value, number);
         if (of_part != Py_None) {
-            int is_plain = PyTuple_CheckExact(part) || PyList_CheckExact(part) ? is_nested(part, of_part) : 0;
+            int is_plain = is_sequence(part) ? is_nested(part, of_part) : 0;
             if (is_plain <= 0) {
                 return is_plain;
             }
@@ -71,7 +80,7 @@ is_nested(PyObject *value, PyObject *spec)
 static int
 unpacks_plainly(PyObject *value, PyObject *spec)
 {
-    return PyTuple_CheckExact(value) || PyList_CheckExact(value) ? is_nested(value, spec) : 0;
+    return is_sequence(value) ? is_nested(value, spec) : 0;
 }
 
 static PyObject *

@@ -10,7 +10,7 @@ import gc
 import operator
 from collections import deque
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
@@ -19,7 +19,7 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import ComparedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
-from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.fast_path import SIMPLE, are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import (
     item_taken,
     iterate_wrapped,
@@ -113,13 +113,23 @@ def new_from_items(call: LeafCall) -> Any:
 # ---- dicts
 
 
+_FIRST: Final = operator.itemgetter(0)
+_TUPLES: Final = frozenset((id(tuple),))
+
+
 @hidden
-def _is_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether there is no source but a dict."""
-    return not arguments or type(arguments[0]) is dict
+def _is_settled(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether there is no source but a dict, or pairs whose keys have no methods of the program."""
+    if not arguments or type(arguments[0]) is dict:
+        return True
+    if type(arguments[0]) is not list:
+        return False
+    pairs = arguments[0]
+    are_pairs = not pairs or (_TUPLES.issuperset(map(id, map(type, pairs))) and set(map(len, pairs)) == {2})
+    return are_pairs and SIMPLE.issuperset(map(id, map(type, map(_FIRST, pairs))))
 
 
-@rule(dict, plain_if=_is_dict)
+@rule(dict, plain_if=_is_settled)
 @hidden
 def from_pairs(call: LeafCall) -> Any:
     store = call.store
