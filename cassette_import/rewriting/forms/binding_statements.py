@@ -158,10 +158,14 @@ def _captured(at: At, name: str, ways: list[Any], names: Names) -> ast.expr:
 
 
 def _without_subject(guard: ast.expr) -> ast.expr:
-    """A guard that runs while the frame has no subject: it may raise an exception, or suspend the frame."""
+    """A guard that runs while the frame has no subject: it may raise an exception, or suspend the frame.
+
+    The subject is on the stack of the frame meanwhile. While nothing is tagged, `False` is in its place.
+    """
     at = At(guard)
-    value = at.either(guard, at.constant(True), at.constant(False))
-    return at.call(at.symbol(symbols.SUBJECT_RESUMED), [at.call(at.symbol(symbols.SUBJECT_PAUSED), []), value])
+    paused = at.call(at.symbol(symbols.SUBJECT_PAUSED), [])
+    held = at.either(at.symbol(symbols.METADATA_EXISTS), paused, at.constant(False))
+    return at.put(ast.BinOp(held, ast.BitOr(), at.either(guard, at.constant(True), at.constant(False))))
 
 
 def _subject_is_done(at: At) -> ast.stmt:

@@ -27,9 +27,6 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-_NONE: Final = object()
-"""Stands for the subject of a frame that has none."""
-
 _MATCHES_ITSELF: Final = 1 << 22
 """The flag of the builtin types of which `int(x)` captures the subject itself."""
 
@@ -108,18 +105,30 @@ def subject_done() -> None:
         SUBJECTS.pop(id(sys._getframe(1)), None)
 
 
+class _Paused:
+    """The subject of a frame while a guard runs: ``subject | value`` is the value of the guard.
+
+    If it is false, further patterns have the subject.
+    """
+
+    __slots__ = ("_subject",)
+
+    @hidden
+    def __init__(self, value: Any) -> None:
+        self._subject = value
+
+    @hidden
+    def __or__(self, chosen: bool) -> bool:
+        if not chosen:
+            SUBJECTS[id(sys._getframe(1))] = self._subject
+        return chosen
+
+
 @hidden
 def subject_paused() -> Any:
-    """A guard is about to run: it may raise an exception, or suspend the frame."""
-    return SUBJECTS.pop(id(sys._getframe(1)), _NONE) if SUBJECTS else _NONE
-
-
-@hidden
-def subject_resumed(value: Any, chosen: bool) -> bool:
-    """A guard has run. If it is false, further patterns have the subject."""
-    if not chosen and value is not _NONE:
-        SUBJECTS[id(sys._getframe(1))] = value
-    return chosen
+    """The subject of this frame, which it does not have until the guard has run; False if it has none."""
+    key = id(sys._getframe(1))
+    return _Paused(SUBJECTS.pop(key)) if key in SUBJECTS else False
 
 
 _LIMIT: Final = [0]
@@ -242,4 +251,4 @@ _STEPS: Final[dict[str, Callable[..., Any]]] = {
 
 
 NAMES.update({symbols.SUBJECT: subject, symbols.SUBJECT_DONE: subject_done, symbols.CAPTURED: captured})
-NAMES.update({symbols.SUBJECT_PAUSED: subject_paused, symbols.SUBJECT_RESUMED: subject_resumed})
+NAMES.update({symbols.SUBJECT_PAUSED: subject_paused})
