@@ -5,7 +5,6 @@ Knows recorders and their types; must not know how call trees are reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 from cassette_import.contexts.common.accelerator import ACCELERATOR
@@ -19,6 +18,7 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
     """A profile whose hooks are in C. They do the same, but read the clock once each."""
 
     measures_hooks: ClassVar[bool] = False
+    recorder: Any = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -44,27 +44,9 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
     def announced(self, thread: int) -> None:
         self.recorder.announced = thread
 
-    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Descend to the function's node and start its clock."""
-        self.recorder.enter(f)
-
-    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Stop the clock and return to the parent node."""
-        self.recorder.leave(result, f)
-
-    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Stop the clock of a call that raised."""
-        self.recorder.fail(f)
-
-    _begin, _end = prehook, posthook
-
-    def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """What call sites call before and after a call, for measuring it."""
-        return self.recorder.enter, self.recorder.leave
-
     def forked(self) -> None:
         """Start with empty trees."""
-        super().forked()
+        self._threads.clear()
         self.recorder.forget()
 
     def _new_tree(self, name: str) -> ThreadTree:

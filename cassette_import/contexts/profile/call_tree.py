@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.interpreter import code_flags
+from cassette_import.interpreter.clock import perf_counter
 
 __all__ = [
     "BODY",
@@ -18,6 +19,7 @@ __all__ = [
     "CREATION",
     "NO_CHILDREN",
     "NO_KEY",
+    "NOWHERE",
     "SUSPENDABLE",
     "CallTrees",
     "KnownFunction",
@@ -44,6 +46,9 @@ CALLBACK: Final = "callback"
 CREATION: Final = "creation"
 """The kind of the nodes of calls that create a generator or coroutine, and run nothing of its body."""
 
+MEASURED_EVENTS: Final = 4096
+"""After so many events in a thread, it is known how long the hooks take."""
+
 SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
 
 NO_CHILDREN: Final[dict[Any, Any]] = {}
@@ -64,15 +69,17 @@ class Node:
     - `start` is when the call in progress began, if there is one.
     - `latest` is the child that was called last. `successor` is the sibling that was called after this node when
       this node was last called; the hooks try it first, since programs repeat themselves.
+    - `callee` is what is being called, if it is not simply `key`. Folded nodes have none.
     - `announces` is whether the body of the function asks if there was a call event of it.
     - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
+    - `measured_calls` is how many of the calls have hooks whose time was measured, once that is done no more.
 
     All times are in seconds of the thread's clock, see `ThreadTree`.
     """
 
     __slots__ = (
-        "announces", "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "place", "site",
-        "sites", "start", "successor", "total",
+        "announces", "callee", "calls", "children", "folded_time", "is_folded", "key", "kind", "label", "latest",
+        "measured_calls", "parent", "place", "site", "sites", "start", "successor", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, place: object, parent: Node | None, kind: str, children: dict[Any, Any]) -> None:
@@ -84,8 +91,9 @@ class Node:
         self.key: Any = NO_KEY
         self.latest: Any = _NO_NODE
         self.successor: Any = _NO_NODE
-        self.announces = False
-        self.calls = 0
+        self.callee: Any = NO_KEY
+        self.announces = self.is_folded = False
+        self.calls = self.measured_calls = 0
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
@@ -153,6 +161,7 @@ class _NoNode:
     """The initial value of `Node.latest` and `Node.successor`. Its key equals no function's."""
 
     key: Final = object()
+    is_folded: Final = True
     successor: Any = None
 
 
@@ -171,12 +180,18 @@ class ThreadTree:
     thread's clock is the real clock less this time. `one_off` is the part of it that is not the repeated cost of
     events: compiling, and making nodes. `specialised` functions were compiled meanwhile; `specialising` is the time for
     that, and for bodies from the cache and module levels.
+
+    `measures_hooks` is whether hooks measure their own time, by a second reading of the clock. The first events do:
+    `left_to_measure` of them are left, and took `hook_seconds`. Later events take as long, and are estimated.
     """
 
     __slots__ = (
         "entered",
         "folded",
+        "hook_seconds",
+        "left_to_measure",
         "measured_overhead",
+        "measures_hooks",
         "name",
         "node",
         "one_off",
@@ -188,12 +203,41 @@ class ThreadTree:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.root = self.node = Node(*root_of(name))
+        self.forget()
+
+    def forget(self) -> None:
+        """Start with an empty tree."""
+        self.root = self.node = Node(*root_of(self.name))
         self.folded: dict[tuple[Label, object, bool, bool], list[Node]] = {}
         self.places: dict[tuple[int, int], SitePlace] = {}
         self.entered = 0
         self.measured_overhead = self.one_off = self.specialising = 0.0
         self.specialised = 0
+        self.measures_hooks = True
+        self.left_to_measure = MEASURED_EVENTS
+        self.hook_seconds = 0.0
+
+    def note_event(self) -> None:
+        """Note that the time inside the hooks of one more event was measured. It is known after enough of them."""
+        self.left_to_measure -= 1
+        if self.left_to_measure:
+            return
+        began = perf_counter()
+        self.hook_seconds = self.measured_overhead - self.one_off
+        for node, leaving in walk(self):
+            if leaving:
+                node.measured_calls = node.calls
+        for nodes in self.folded.values():
+            for node in nodes:
+                node.measured_calls = node.calls
+        self.measures_hooks = False
+        took = perf_counter() - began
+        self.measured_overhead += took
+        self.one_off += took
+
+
+NOWHERE: Final = Node(("", 0, ""), None, None, "", NO_CHILDREN)
+"""The node of bodies that have not begun, below no other one."""
 
 
 def root_of(name: str) -> tuple[Label, object, None, str, dict[Any, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from threading import get_ident
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation.context import Context
@@ -36,10 +36,13 @@ from cassette_import.contexts.profile.profiled_body import ProfiledBody
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
+from cassette_import.interpreter.callables import METHODS_OF_TYPES, split
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.followed_bodies import FollowedBody
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
+from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.module_imports import importer
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
@@ -47,6 +50,7 @@ __all__ = ["Profile"]
 
 Self = TypeVar("Self", bound="Profile")
 _USUAL_CLOCK: Final = perf_counter
+_frame: Final = sys._getframe
 
 
 class Profile(Context, events=Events.CALLS):
@@ -148,66 +152,37 @@ class Profile(Context, events=Events.CALLS):
                 thread.root.total += end - thread.root.start
         super().__exit__(*exception)
 
-    # The hooks run for every call of the program. They compare keys because an interrupt that arrives inside a hook may
-    # separate a pair of hooks.
+    @classmethod
+    def _accelerated_hooks(cls) -> AcceleratedHooks:
+        """What call sites call."""
+        return AcceleratedHooks(Recorder.enter, Recorder.leave, Recorder.fail)
+
+    @property
+    @hidden
+    def recorder(self) -> Any:
+        """What the call sites of a function call, as long as it runs in this thread: the hooks of its call tree."""
+        try:
+            return self._threads[get_ident()]
+        except KeyError:
+            return self.tree_of_this_thread()
+
+    # The same as hooks, for profiles that record more, and for subclasses.
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Descend to the function's node and start its clock."""
-        began = perf_counter()
-        ident = get_ident()
-        try:
-            thread = self._threads[ident]
-        except KeyError:
-            thread = self.tree_of_this_thread()
-        parent = thread.node
-        node = parent.latest.successor
-        if node.key is not f:
-            try:
-                node = parent.children[id(f)]
-            except KeyError:
-                node = None
-            if node is None:  # outside of `except`, so that its exceptions have no KeyError as their context
-                node = self.paths.node_below(thread, f)
-            else:
-                node.key = f  # several functions have the same label, such as those that a decorator made
-                parent.latest.successor = node
-        parent.latest = node
-        thread.node = node
-        if node.announces:
-            self.announced = ident
-        start = node.start = began - thread.measured_overhead
-        thread.measured_overhead = perf_counter() - start
+        self.recorder.enter(f)
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock and return to the parent node."""
-        end = perf_counter()
-        try:
-            thread = self._threads[get_ident()]
-        except KeyError:  # this thread has no call in progress
-            return
-        end -= thread.measured_overhead
-        node = thread.node
-        if node.key is f:
-            node.calls += 1
-            node.total += end - node.start
-            thread.node = node.parent
-        else:
-            self._leave(thread, f, end)
-        thread.measured_overhead = perf_counter() - end
+        self.recorder.leave(result, f)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock of a call that raised."""
-        self.announced = 0  # the function may not have begun
-        try:
-            self._end(None, f)
-        except RecursionError:  # the program's own exception goes on; `_leave` mends the tree
-            return
-
-    _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
+        self.recorder.fail(f)
 
     def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """What call sites call before and after a call, for measuring it."""
-        return self.prehook, self.posthook
+        return self.recorder.enter, self.recorder.leave
 
     def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
@@ -236,7 +211,9 @@ class Profile(Context, events=Events.CALLS):
 
     def _new_tree(self, name: str) -> ThreadTree:
         """The tree of a thread with this name."""
-        return (ThreadTree if self.subtracts_overhead else UncorrectedThreadTree)(name)
+        made = (Recorder if self.subtracts_overhead else _UncorrectedRecorder)(name)
+        made.profile = self
+        return made
 
     def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
         """End the run of a body, and the calls in it that an interrupt has cut off."""
@@ -247,15 +224,6 @@ class Profile(Context, events=Events.CALLS):
             leave_bodies(thread, node, end)
             thread.node = node.parent
             count_call(node, end)
-
-    def _leave(self, thread: ThreadTree, function: Any, end: float) -> None:
-        """End a call whose node is not the current one, or whose key is not the function itself."""
-        identity = id(function)
-        node = thread.node
-        while node is not thread.root and node.key is not function and node.key != identity:
-            node = node.parent
-        if node is not thread.root:  # else the prehook of this call did not run
-            self._leave_node(thread, node, end)
 
     def _leave_node(self, thread: ThreadTree, node: Node, end: float) -> None:
         """End a call in progress, and the bodies in it that ended unnoticed."""
@@ -287,7 +255,11 @@ class Profile(Context, events=Events.CALLS):
 
     def forked(self) -> None:
         """Start with empty trees in a forked process; the calls in progress are not counted there."""
+        here = self.current_thread()
         self._threads.clear()
+        if here is not None:  # functions that run here have it
+            here.forget()
+            self._threads[get_ident()] = here
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
@@ -322,15 +294,154 @@ class Profile(Context, events=Events.CALLS):
         return writers(self, self._sort)
 
 
+class Recorder(ThreadTree):
+    """The call tree of one thread, with the hooks: what the call sites of a function call while it runs there.
+
+    They compare keys because an interrupt that arrives inside a hook may separate a pair of hooks. The first events of a
+    thread measure the time inside the hooks by a second reading of the clock.
+    """
+
+    __slots__ = ("profile",)
+    profile: Profile
+
+    @hidden
+    def enter(self, callee: Any, a: Any = None, b: Any = None, c: Any = None, d: Any = None, /) -> Any:
+        """Descend to the node of a callee and start its clock; return the callee."""
+        began = perf_counter()
+        parent = self.node
+        node = parent.latest.successor
+        if node.key is not callee:
+            if type(callee) is MethodType and callee.__func__ is node.key:
+                node.callee = callee
+            elif callee is not None:
+                node = self._node_of(callee)
+            else:  # the call fails, and no handler notes it
+                self._node_of(callee).calls += 1
+                return None
+        if node.announces:
+            self.profile.announced = get_ident()
+        parent.latest = self.node = node
+        start = node.start = began - self.measured_overhead
+        if self.measures_hooks:
+            self.measured_overhead = perf_counter() - start
+        return callee
+
+    @hidden
+    def leave(
+        self, result: Any, callee: Any, a: Any = None, b: Any = None, c: Any = None, d: Any = None, e: Any = None, /
+    ) -> Any:
+        """Stop the clock of a callee and return to the parent node; return the result."""
+        end = perf_counter() - self.measured_overhead
+        node = self.node
+        if node.key is callee:
+            node.calls += 1
+            node.total += end - node.start
+            self.node = node.parent
+        elif node.callee is callee:
+            node.callee = NO_KEY
+            node.calls += 1
+            node.total += end - node.start
+            self.node = node.parent
+        else:
+            self._leave(callee, end)
+        if self.measures_hooks:
+            self.measured_overhead = perf_counter() - end
+            self.note_event()
+        return result
+
+    @hidden
+    def fail(self, callee: Any) -> None:
+        """Stop the clock of a callee that raised."""
+        self.profile.announced = 0  # the function may not have begun
+        try:
+            self.leave(None, callee)
+        except RecursionError:  # the program's own exception goes on; `_leave` mends the tree
+            return
+
+    @hidden
+    def _node_of(self, callee: Any) -> Node:
+        """The node for a callee that is not simply the next one."""
+        kind = type(callee)
+        function = callee.__func__ if kind is MethodType else callee
+        if kind is BuiltinFunctionType:  # as `split` does, without a frame and a tuple
+            known = METHODS_OF_TYPES.get(id(type(callee.__self__)))
+            function = None if known is None else known.get(callee.__name__)
+        if type(function) is not FunctionType and type(function) is not MethodDescriptorType:
+            function = split(callee)[0]
+        parent = self.node
+        latest = parent.latest
+        node: Node | None = latest.successor
+        if node is None or node.key is not function:
+            node = parent.children.get(id(function))
+            if node is None:
+                return self._other_node_of(callee, function)
+            node.key = function  # several functions have the same label, such as those that a decorator made
+            if not latest.is_folded:
+                latest.successor = node
+        node.callee = callee
+        return node
+
+    @hidden
+    def _other_node_of(self, callee: Any, function: Any) -> Node:
+        """The node for a callee that the parent node does not have by its identity."""
+        parent = self.node
+        node: Node | None = parent.children.get(id(function.__code__)) if type(function) is FunctionType else None
+        if node is not None:  # the closures of one `def`
+            node.key = id(function)
+        else:
+            node = self.profile.paths.node_below(self, function)
+            node.is_folded = parent.children.get(node.place) is not node
+        if not node.is_folded:
+            node.callee = callee
+        return node
+
+    def _leave(self, callee: Any, end: float) -> None:
+        """End a call whose node is not the current one, or that is in a folded node."""
+        function = split(callee)[0]
+        identity = id(function)
+        node = self.node
+        while node is not self.root and node.key is not function and node.key != identity:
+            node.callee = NO_KEY  # an interrupt has cut it off
+            node = node.parent
+        if node is not self.root:  # else the prehook of this call did not run
+            node.callee = NO_KEY
+            self.profile._leave_node(self, node, end)
+
+    @hidden
+    def begun(self, is_lambda: bool = False) -> FollowedBody | None:
+        """The run of a function that begins and may have been entered without a call event.
+
+        If there was an event, there is no run; the value of a lambda needs one, which reports nothing.
+        """
+        profile = self.profile
+        if profile.announced != get_ident():
+            body = profile.follow_call(_frame(1).f_code)
+        else:
+            profile.announced = 0
+            body = None
+        return NOT_FOLLOWED if body is None and is_lambda else body
+
+    @hidden
+    def follow_here(self) -> FollowedBody:
+        """The run of the body that begins here."""
+        return ProfiledBody(self.profile, self.profile._threads, _frame(1).f_code)
+
+
+class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):
+    """The same for a thread whose clock is the real one."""
+
+    __slots__ = ()
+
+
 class _SiteProfile(Profile, events=Events.CALLS):
     """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""
         frame = sys._getframe(1)
-        self._begin(f)
+        thread = self.recorder
+        thread.enter(f)
         found = perf_counter()
-        thread = self._threads[get_ident()]
         node = thread.node
         offset = frame.f_lasti
         try:
@@ -357,7 +468,7 @@ class _SiteProfile(Profile, events=Events.CALLS):
         node = thread.node
         before = node.total
         thread.measured_overhead += perf_counter() - end
-        self._end(result, f)
+        thread.leave(result, f)
         found = perf_counter()
         site = node.site
         if site is not None:

@@ -11,8 +11,8 @@ import functools
 import operator
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.profile.call_tree import BODY, CallTrees, Node, SiteTotals, ThreadTree
-from cassette_import.contexts.profile.event_costs import IN_BODIES, NO_COST, NO_COSTS, Costs
+from cassette_import.contexts.profile.call_tree import BODY, MEASURED_EVENTS, CallTrees, Node, SiteTotals, ThreadTree
+from cassette_import.contexts.profile.event_costs import IN_BODIES, NO_COST, NO_COSTS, UNMEASURED, Costs
 from cassette_import.contexts.profile.known_costs import costs_for
 from cassette_import.interpreter.clock import perf_counter
 
@@ -71,6 +71,8 @@ class ThreadTimes:
         self.self_time: list[float] = []
         self.cumulative: list[float] = []
         self._costs: list[float] = []
+        self.omitted = 0.0
+        """The seconds inside the hooks of events in which these were not measured: as long as in those before."""
 
     def _collect_tree(self) -> None:
         nodes, parents, first_child = self.nodes, self.parents, self.first_child
@@ -95,8 +97,15 @@ class ThreadTimes:
             in_progress[node] = now - node.start
         return in_progress, folded
 
-    def estimate_overhead(self, costs: Costs) -> list[tuple[float, float]]:
+    def estimate_overhead(self, costs: Costs, measures_hooks: bool) -> list[tuple[float, float]]:
         """Find self times, and the estimated overhead in them, in hook times (see `NodeTimes._hook_time`).
+
+        Parameters
+        ----------
+        costs:
+            What events cost.
+        measures_hooks:
+            Whether hooks measure their own time, at least in the first events.
 
         Returns
         -------
@@ -108,6 +117,8 @@ class ThreadTimes:
         most_calls = [*self.calls, 0]
         calls_of, totals, parents, by_kind = self.calls, self._totals, self.parents, costs.by_kind
         nodes = self.nodes
+        omitted = [0.0] * (len(self.nodes) + 1)
+        hook = self.thread.hook_seconds / MEASURED_EVENTS if measures_hooks and not self.thread.measures_hooks else 0.0
         own_costs = [by_kind.get(node.kind, NO_COST) for node in self.nodes]
         for position in range(len(self.nodes) - 1, 0, -1):
             parent, calls = parents[position], calls_of[position]
@@ -118,18 +129,30 @@ class ThreadTimes:
             totals_below[parent] += totals[position]
             costs_below[parent] += calls * outside
             costs_below[position] += calls * inside
+            if hook:
+                unmeasured = calls - nodes[position].measured_calls
+                omitted[parent] += unmeasured * UNMEASURED.outside * hook
+                omitted[position] += unmeasured * UNMEASURED.inside * hook
             if calls > most_calls[parent]:
                 most_calls[parent] = calls
         self._costs = costs_below[:-1]
+        self.omitted = sum(omitted[:-1])
         self.self_time = [
-            max(0.0, total - folded - below)
-            for total, folded, below in zip(totals, self.folded_time, totals_below, strict=False)
+            max(0.0, total - folded - below - unmeasured)
+            for total, folded, below, unmeasured in zip(totals, self.folded_time, totals_below, omitted, strict=False)
         ]
         return [
             (self_time / cost, cost)
             for self_time, cost, most in zip(self.self_time, self._costs, most_calls, strict=False)
             if most >= _ENOUGH_CALLS and cost
         ]
+
+    def measured_hooks(self) -> tuple[float, int]:
+        """The seconds inside the hooks of the events where these were measured, and how many events these are."""
+        thread = self.thread
+        if thread.measures_hooks:
+            return thread.measured_overhead - thread.one_off, self.events
+        return thread.hook_seconds, MEASURED_EVENTS
 
     def subtract_overhead(self, unit: float) -> float:
         """Subtract the estimated overhead from the self times, and find the cumulative times.
@@ -167,10 +190,11 @@ class NodeTimes:
         self._events = sum(thread.events for thread in self.threads)
         has_costs = profile.subtracts_overhead and self.threads
         self._costs: Costs = costs_for(profile, self._events) if has_costs else NO_COSTS
-        ratios = [ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs)]
+        ratios = [ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs, self._measures_hooks)]
         self._unit = _limited(self._hook_time(), ratios)
         self.overhead = sum(
-            thread.thread.measured_overhead + thread.subtract_overhead(self._unit) for thread in self.threads
+            thread.thread.measured_overhead + thread.omitted + thread.subtract_overhead(self._unit)
+            for thread in self.threads
         )
         """The seconds that were subtracted."""
 
@@ -196,8 +220,12 @@ class NodeTimes:
         known = self._costs.hooks
         if self._events < _ENOUGH_EVENTS or not self._measures_hooks:
             return known
-        hooks = sum(thread.thread.measured_overhead - thread.thread.one_off for thread in self.threads)
-        return min(max(hooks / self._events, known / _LARGEST_DEVIATION), known * _LARGEST_DEVIATION)
+        hooks = events = 0.0
+        for thread in self.threads:
+            seconds, measured = thread.measured_hooks()
+            hooks += seconds
+            events += measured
+        return min(max(hooks / events, known / _LARGEST_DEVIATION), known * _LARGEST_DEVIATION)
 
 
 def _limited(unit: float, ratios: list[tuple[float, float]]) -> float:

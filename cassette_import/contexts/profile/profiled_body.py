@@ -11,7 +11,7 @@ from types import CodeType
 from typing import Any, Protocol
 
 from cassette_import.contexts.profile.call_paths import CallPaths
-from cassette_import.contexts.profile.call_tree import Node, ThreadTree
+from cassette_import.contexts.profile.call_tree import NOWHERE, Node, ThreadTree
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.followed_bodies import FollowedBody
@@ -37,7 +37,18 @@ class BodyTrees(Protocol):
 class ProfiledBody(FollowedBody):
     """One run of a body. It begins when the object is made."""
 
-    __slots__ = ("_code", "_contexts", "_first", "_key", "_node", "_profile", "_thread", "_threads", "is_running")
+    __slots__ = (
+        "_code",
+        "_contexts",
+        "_first",
+        "_is_regular",
+        "_key",
+        "_node",
+        "_profile",
+        "_thread",
+        "_threads",
+        "is_running",
+    )
 
     @hidden
     def __init__(self, profile: BodyTrees, threads: dict[int, ThreadTree], code: CodeType) -> None:
@@ -46,54 +57,72 @@ class ProfiledBody(FollowedBody):
         self._code = code
         self._key = ~id(code)
         self._contexts: tuple[Any, ...] = ()
-        self._node: Node
+        self._node: Node = NOWHERE
         self._thread: ThreadTree
+        self._is_regular = False
         self.is_running = False
         self.resumed()
 
     @hidden
     def resumed(self, value: Any = None) -> Any:
-        """Descend to the node of the body and start its clock, if the profile is active here."""
+        """Descend to the node of the body and start its clock, if the profile is active here and the body is not."""
+        if self.is_running:
+            return value
         began = perf_counter()
-        profile = self._profile
         contexts = ACTIVE.get().contexts
         if contexts is not self._contexts:
+            profile = self._profile
             for context in contexts:  # without `any`: each callback of C code comes here
                 if context is profile:
                     break
             else:
                 return value
             self._contexts = contexts
-        thread = self._threads.get(get_ident())
-        if thread is None:
-            thread = profile.tree_of_this_thread()
-        parent = thread.node
-        node = parent.children.get(self._key)
-        if node is None:
-            node = profile.paths.node_of_body(thread, self._code)
+        try:
+            thread = self._threads[get_ident()]
+        except KeyError:
+            thread = self._profile.tree_of_this_thread()
+        node = self._node
+        if node.parent is not thread.node or not self._is_regular:
+            node = self._find(thread)
         self._thread = thread
-        self._node = thread.node = node
+        thread.node = node
         self.is_running = True
         start = node.start = began - thread.measured_overhead
-        thread.measured_overhead = perf_counter() - start
+        if thread.measures_hooks:
+            thread.measured_overhead = perf_counter() - start
         return value
 
     @hidden
     def suspended(self, value: Any = None) -> Any:
         """Stop the clock and return to the parent node."""
-        end = perf_counter()
         if not self.is_running:
             return value
+        end = perf_counter()
         self.is_running = False
         thread, node = self._thread, self._node
         end -= thread.measured_overhead
         if thread.node is node:
             node.calls += 1
             node.total += end - node.start
-            thread.node = parent = node.parent
-            if parent.children.get(self._key) is not node:
-                parent.folded_time += end - node.start
+            thread.node = node.parent
+            if not self._is_regular:
+                node.parent.folded_time += end - node.start
         else:
             self._profile.leave_body(thread, node, end)
-        thread.measured_overhead = perf_counter() - end
+        if thread.measures_hooks:
+            thread.measured_overhead = perf_counter() - end
+            thread.note_event()
         return value
+
+    @hidden
+    def _find(self, thread: ThreadTree) -> Node:
+        """The node below the innermost call."""
+        children = thread.node.children
+        node = children.get(self._key)
+        self._is_regular = node is not None
+        if node is None:
+            node = self._profile.paths.node_of_body(thread, self._code)
+            self._is_regular = thread.node.children.get(self._key) is node
+        self._node = node
+        return node
