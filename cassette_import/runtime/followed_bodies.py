@@ -14,14 +14,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import CoroutineType, GeneratorType
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.callables import lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 
-_CLOSING_RESUMES: Final = sys.version_info[:2] != (3, 13)
+CLOSING_RESUMES: Final = sys.version_info[:2] != (3, 13)
 """Whether the interpreter resumes a body that is closed although nothing in it can catch an exception. From 3.14 on, it
 does so while a profiler observes it."""
 
@@ -48,9 +48,14 @@ class FollowedBody:
 
     def ended(self) -> None:
         """Note that the body has returned or raised. If it was suspended, it has been closed."""
-        if _CLOSING_RESUMES:
+        if CLOSING_RESUMES:
             self.caught()
         self.suspended()
+
+    @hidden
+    def resuming(self) -> Iterator[FollowedBody]:
+        """An iterator each step of which notes that the body goes on, if it was suspended, and returns it."""
+        return iter(self.going_on, None)
 
     @hidden
     def caught(self) -> None:
@@ -85,10 +90,12 @@ class FollowedBody:
         kind = type(iterable)
         if kind is GeneratorType:
             is_coroutine = iterable.gi_code.co_flags & code_flags.ITERABLE_COROUTINE
-            return iterable if is_coroutine else _DelegateOfBody(self, iterable)
+            return iterable if is_coroutine else _delegate_of_body(self, iterable, iterable)
         if kind is CoroutineType or lookup(kind, "__iter__") is None:
             return iterable  # the interpreter decides whether it is an error, and raises it
         iterator = special(iterable, "__iter__")()
+        if type(iterator) is GeneratorType:
+            return _delegate_of_body(self, iterator, iterator)
         return _Delegate(self, iterator) if lookup(type(iterator), "__next__") is not None else iterator
 
     @hidden
@@ -97,6 +104,10 @@ class FollowedBody:
         kind = type(awaitable)
         if kind is CoroutineType:
             is_wrong = awaitable.cr_await is not None
+            if not is_wrong and delegate is None:
+                return _delegate_of_body(self, awaitable, awaitable.__await__())
+        elif kind is _STEP_OF_ASYNC_GENERATOR:
+            return _delegate_of_body(self, awaitable, awaitable) if delegate is None else delegate(self, awaitable)
         elif kind is GeneratorType:
             is_wrong = not awaitable.gi_code.co_flags & code_flags.ITERABLE_COROUTINE
         else:
@@ -112,6 +123,8 @@ class FollowedBody:
     @hidden
     def async_items(self, iterable: Any) -> Any:
         """What `async for` iterates over."""
+        if type(iterable) is AsyncGeneratorType:
+            return AsyncItems(self, iterable)
         if lookup(type(iterable), "__aiter__") is None:
             return iterable
         return AsyncItems(self, special(iterable, "__aiter__")())
@@ -207,6 +220,8 @@ class _Delegate:
     def __iter__(self) -> Any:
         return self
 
+    __await__ = __iter__
+
     @hidden
     def __next__(self) -> Any:
         body = self._body
@@ -250,14 +265,7 @@ class _DelegateOfBody(map):  # type: ignore[type-arg]  # `map` takes no argument
     __slots__ = ("_body", "_inner")
     _body: FollowedBody
     _inner: Any
-
-    @hidden
-    def __new__(cls, body: FollowedBody, inner: Any) -> _DelegateOfBody:
-        steps = inner.__await__() if type(inner) is CoroutineType else inner
-        made = map.__new__(cls, type(body).suspended, iter(body.going_on, None), steps)
-        made._body = body
-        made._inner = inner
-        return made
+    __await__: Any = map.__iter__  # it returns the iterator itself, without a frame
 
     send: Any = _Delegate.send
     _thrown: Any = _Delegate._thrown
@@ -268,6 +276,25 @@ class _DelegateOfBody(map):  # type: ignore[type-arg]  # `map` takes no argument
 
 
 hidden(_DelegateOfBody.__getattr__)
+_new_map: Final = map.__new__
+
+
+@hidden
+def _delegate_of_body(body: FollowedBody, inner: Any, steps: Any) -> _DelegateOfBody:
+    """The delegate of a body for a generator or coroutine, whose `steps` are the iterator."""
+    made = _new_map(_DelegateOfBody, type(body).suspended, body.resuming(), steps)
+    made._body = body
+    made._inner = inner
+    return made
+
+
+async def _no_items() -> Any:
+    yield
+
+
+_STEP: Final = _no_items().__anext__()
+_STEP.close()  # else the interpreter warns that nothing has awaited it
+_STEP_OF_ASYNC_GENERATOR: Final = type(_STEP)
 
 
 class LastDelegate(_Delegate):
@@ -311,7 +338,8 @@ class _Awaitable:
     def __await__(self) -> Any:
         inner = self._inner
         if type(inner) in _WITH_SEND:
-            return (self._delegate or _DelegateOfBody)(self._body, inner)
+            steps = inner.__await__() if type(inner) is CoroutineType else inner
+            return self._delegate(self._body, inner) if self._delegate else _delegate_of_body(self._body, inner, steps)
         iterator = special(inner, "__await__")()
         if type(iterator) is CoroutineType or lookup(type(iterator), "__next__") is None:
             return iterator  # the interpreter raises the error
@@ -355,7 +383,7 @@ class AsyncItems:
     __slots__ = ("_body", "_delegate", "_iterator")
 
     @hidden
-    def __init__(self, body: FollowedBody, iterator: Any, delegate: type[_Delegate] = _Delegate) -> None:
+    def __init__(self, body: FollowedBody, iterator: Any, delegate: type[_Delegate] | None = None) -> None:
         self._body = body
         self._iterator = iterator
         self._delegate = delegate
@@ -370,7 +398,9 @@ class AsyncItems:
         body = self._body
         if not body.is_running:
             body.resumed()
-        return body.awaited(special(self._iterator, "__anext__")(), self._delegate)
+        iterator = self._iterator
+        step = iterator.__anext__() if type(iterator) is AsyncGeneratorType else _called(iterator, "__anext__")
+        return body.awaited(step, self._delegate)
 
 
 class _AsyncManager:
@@ -385,12 +415,19 @@ class _AsyncManager:
 
     @hidden
     def __aenter__(self) -> Any:
-        return self._body.awaited(special(self._manager, "__aenter__")())
+        return self._body.awaited(_called(self._manager, "__aenter__"))
 
     @hidden
     def __aexit__(self, *exception: Any) -> Any:
         self._body.caught()
-        return self._body.awaited(special(self._manager, "__aexit__")(*exception))
+        return self._body.awaited(_called(self._manager, "__aexit__", *exception))
+
+
+@hidden
+def _called(receiver: Any, name: str, *arguments: Any) -> Any:
+    """The result of a special method, as the interpreter calls it."""
+    found = lookup(type(receiver), name)
+    return found(receiver, *arguments) if type(found) is FunctionType else special(receiver, name)(*arguments)
 
 
 NOT_FOLLOWED: Final = NotFollowed()

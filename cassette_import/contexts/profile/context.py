@@ -32,7 +32,7 @@ from cassette_import.contexts.profile.call_tree import (
     site_totals,
 )
 from cassette_import.contexts.profile.formats import writers
-from cassette_import.contexts.profile.profiled_body import ProfiledBody
+from cassette_import.contexts.profile.profiled_body import ProfiledBody, new_body
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
@@ -186,7 +186,7 @@ class Profile(Context, events=Events.CALLS):
 
     def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
-        return ProfiledBody(self, self._threads, code)
+        return new_body(ProfiledBody).begin(self, self._threads, code)
 
     def follow_call(self, code: CodeType) -> FollowedBody | None:
         """Called when a function begins that may have been entered without a call event: as a callback, for example."""
@@ -424,7 +424,8 @@ class Recorder(ThreadTree):
     @hidden
     def follow_here(self) -> FollowedBody:
         """The run of the body that begins here."""
-        return ProfiledBody(self.profile, self.profile._threads, _frame(1).f_code)
+        profile = self.profile
+        return new_body(ProfiledBody).begin(profile, profile._threads, _frame(1).f_code)
 
 
 class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):

@@ -6,18 +6,20 @@ cProfile. Knows call trees; must not know how a body reports its steps, or how t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from threading import get_ident
 from types import CodeType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from cassette_import.contexts.profile.call_paths import CallPaths
 from cassette_import.contexts.profile.call_tree import NOWHERE, Node, ThreadTree
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.followed_bodies import FollowedBody
+from cassette_import.runtime.followed_bodies import CLOSING_RESUMES, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["ProfiledBody"]
+__all__ = ["ProfiledBody", "new_body"]
 
 
 class BodyTrees(Protocol):
@@ -35,14 +37,13 @@ class BodyTrees(Protocol):
 
 
 class ProfiledBody(FollowedBody):
-    """One run of a body. It begins when the object is made."""
+    """One run of a body."""
 
     __slots__ = (
         "_code",
         "_contexts",
         "_first",
         "_is_regular",
-        "_key",
         "_node",
         "_profile",
         "_thread",
@@ -51,17 +52,17 @@ class ProfiledBody(FollowedBody):
     )
 
     @hidden
-    def __init__(self, profile: BodyTrees, threads: dict[int, ThreadTree], code: CodeType) -> None:
+    def begin(self, profile: BodyTrees, threads: dict[int, ThreadTree], code: CodeType) -> ProfiledBody:
+        """Begin; return the run itself. It is no `__init__`, which the interpreter calls by way of C."""
         self._profile = profile
         self._threads = threads
         self._code = code
-        self._key = ~id(code)
         self._contexts: tuple[Any, ...] = ()
         self._node: Node = NOWHERE
         self._thread: ThreadTree
-        self._is_regular = False
-        self.is_running = False
+        self._is_regular = self.is_running = False
         self.resumed()
+        return self
 
     @hidden
     def resumed(self, value: Any = None) -> Any:
@@ -116,13 +117,29 @@ class ProfiledBody(FollowedBody):
         return value
 
     @hidden
+    def ended(self) -> None:
+        """Stop the clock. If the body was suspended, it has been closed: the interpreter resumed it before."""
+        if CLOSING_RESUMES and not self.is_running:
+            self.resumed()
+        self.suspended()
+
+    @hidden
+    def resuming(self) -> Iterator[FollowedBody]:
+        return iter(partial(self.resumed, self), None)
+
+    @hidden
     def _find(self, thread: ThreadTree) -> Node:
         """The node below the innermost call."""
         children = thread.node.children
-        node = children.get(self._key)
+        key = ~id(self._code)
+        node = children.get(key)
         self._is_regular = node is not None
         if node is None:
             node = self._profile.paths.node_of_body(thread, self._code)
-            self._is_regular = thread.node.children.get(self._key) is node
+            self._is_regular = thread.node.children.get(key) is node
         self._node = node
         return node
+
+
+new_body: Final = ProfiledBody.__new__
+"""Makes an instance, which then begins."""

@@ -174,7 +174,7 @@ body_caught(Body *self, PyObject *Py_UNUSED(nothing))
 static int
 end_body(Body *self)
 {
-#if PY_VERSION_HEX >> 16 != 0x030D /* see `followed_bodies._CLOSING_RESUMES` */
+#if PY_VERSION_HEX >> 16 != 0x030D /* see `followed_bodies.CLOSING_RESUMES` */
     if (!goes_on(self)) {
         return -1;
     }
