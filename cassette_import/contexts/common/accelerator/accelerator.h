@@ -87,6 +87,7 @@ typedef struct {
     PyObject *recorder;     /* the name of an attribute of contexts */
     PyObject *result;       /* the word "result" */
     PyObject *aenter, *aexit; /* the names of the methods of asynchronous managers */
+    PyObject *gi_code, *cr_await, *throw_; /* the names of attributes of generators and coroutines */
     PyObject *not_followed; /* a run of a body that is not followed */
     Callees callees;
 } State;

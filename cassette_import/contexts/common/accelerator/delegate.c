@@ -28,9 +28,9 @@ new_delegate(Body *body, PyObject *inner)
 
 /* Whether a generator is a coroutine; -1 with an exception. */
 static int
-is_coroutine(PyObject *generator)
+is_coroutine(State *state, PyObject *generator)
 {
-    PyObject *code = PyObject_GetAttrString(generator, "gi_code");
+    PyObject *code = PyObject_GetAttr(generator, state->gi_code);
     int found = code == NULL ? -1 : (((PyCodeObject *)code)->co_flags & CO_ITERABLE_COROUTINE) != 0;
     Py_XDECREF(code);
     return found;
@@ -40,7 +40,7 @@ PyObject *
 delegated(Body *body, PyObject *iterable)
 {
     if (PyGen_CheckExact(iterable)) {
-        int coroutine = is_coroutine(iterable);
+        int coroutine = is_coroutine(body->recorder->state, iterable);
         return coroutine < 0 ? NULL : coroutine ? Py_NewRef(iterable) : (PyObject *)new_delegate(body, iterable);
     }
     if (PyCoro_CheckExact(iterable) || Py_TYPE(iterable)->tp_iter == NULL) {
@@ -57,15 +57,15 @@ delegated(Body *body, PyObject *iterable)
 
 /* Whether the interpreter can wait for an awaitable; -1 with an exception. */
 static int
-can_be_awaited(PyObject *awaitable)
+can_be_awaited(State *state, PyObject *awaitable)
 {
     if (PyCoro_CheckExact(awaitable)) {
-        PyObject *waits_for = PyObject_GetAttrString(awaitable, "cr_await");
+        PyObject *waits_for = PyObject_GetAttr(awaitable, state->cr_await);
         Py_XDECREF(waits_for);
         return waits_for == NULL ? -1 : waits_for == Py_None;
     }
     if (PyGen_CheckExact(awaitable)) {
-        return is_coroutine(awaitable);
+        return is_coroutine(state, awaitable);
     }
     PyAsyncMethods *methods = Py_TYPE(awaitable)->tp_as_async;
     return methods != NULL && methods->am_await != NULL;
@@ -74,7 +74,7 @@ can_be_awaited(PyObject *awaitable)
 PyObject *
 awaited(Body *body, PyObject *awaitable, int is_last)
 {
-    int can = can_be_awaited(awaitable);
+    int can = can_be_awaited(body->recorder->state, awaitable);
     if (can <= 0) { /* the interpreter raises the error */
         return can < 0 ? NULL : Py_NewRef(awaitable);
     }
@@ -183,7 +183,7 @@ delegate_throw(Delegate *self, PyObject *arguments)
         return NULL;
     }
     if (throws == NULL) {
-        throws = PyObject_GetAttrString(self->inner, "throw");
+        throws = PyObject_GetAttr(self->inner, self->body->recorder->state->throw_);
     }
     PyObject *value = throws == NULL ? NULL : PyObject_Call(throws, arguments, NULL);
     Py_XDECREF(throws);

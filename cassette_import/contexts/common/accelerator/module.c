@@ -91,6 +91,9 @@ execute(PyObject *module)
     if ((state->result = PyUnicode_InternFromString("result")) == NULL ||
         (state->aenter = PyUnicode_InternFromString("__aenter__")) == NULL ||
         (state->aexit = PyUnicode_InternFromString("__aexit__")) == NULL ||
+        (state->gi_code = PyUnicode_InternFromString("gi_code")) == NULL ||
+        (state->cr_await = PyUnicode_InternFromString("cr_await")) == NULL ||
+        (state->throw_ = PyUnicode_InternFromString("throw")) == NULL ||
         (state->recorder = PyUnicode_InternFromString("recorder")) == NULL) {
         return -1;
     }
@@ -122,6 +125,9 @@ clear(PyObject *module)
     Py_CLEAR(state->contexts);
     Py_CLEAR(state->aenter);
     Py_CLEAR(state->aexit);
+    Py_CLEAR(state->gi_code);
+    Py_CLEAR(state->cr_await);
+    Py_CLEAR(state->throw_);
     Py_CLEAR(state->recorder);
     Py_CLEAR(state->result);
     clear_callees(&state->callees);
