@@ -1,9 +1,9 @@
 """`Profile`: how often each function is called, and its self time and cumulative time.
 
 The hooks build one call tree for each thread. They take no lock, and usually find the next node at once, because
-programs repeat themselves (`Node.successor`). They measure their own time, and the clock of their thread omits it.
-Everything else is computed from the trees afterwards: `overhead_subtraction`, `statistics`. Knows hooks and call trees;
-must not know how times are corrected, or how statistics are computed.
+programs repeat themselves (`Node.successor`). They measure their own time in the first events of a thread, and its
+clock omits it. Everything else is computed from the trees afterwards: `overhead_subtraction`, `statistics`. Knows hooks
+and call trees; must not know how times are corrected, or how statistics are computed.
 """
 
 from __future__ import annotations
@@ -297,8 +297,8 @@ class Profile(Context, events=Events.CALLS):
 class Recorder(ThreadTree):
     """The call tree of one thread, with the hooks: what the call sites of a function call while it runs there.
 
-    They compare keys because an interrupt that arrives inside a hook may separate a pair of hooks. The first events of a
-    thread measure the time inside the hooks by a second reading of the clock.
+    The hooks compare keys because an interrupt that arrives inside one may separate a pair of hooks. The first events
+    of a thread measure the time inside the hooks by a second reading of the clock.
     """
 
     __slots__ = ("profile",)
@@ -435,7 +435,15 @@ class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):
 
 
 class _SiteProfile(Profile, events=Events.CALLS):
-    """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
+    """A profile that also records call sites. It is a type of its own, because hooks belong to the type.
+
+    Its hooks measure their own time with each event, for they take long.
+    """
+
+    def _new_tree(self, name: str) -> ThreadTree:
+        made = super()._new_tree(name)
+        made.left_to_measure = -1
+        return made
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""
@@ -460,12 +468,8 @@ class _SiteProfile(Profile, events=Events.CALLS):
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count the call for its call site as well."""
-        # It begins as `Profile.posthook` does. A common function would cost a frame per event, while the clock runs.
         end = perf_counter()
-        try:
-            thread = self._threads[get_ident()]
-        except KeyError:  # this thread has no call in progress
-            return
+        thread: Recorder = self.recorder
         node = thread.node
         before = node.total
         thread.measured_overhead += perf_counter() - end

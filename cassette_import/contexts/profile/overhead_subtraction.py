@@ -1,8 +1,9 @@
 """Subtraction of a profile's overhead: the time of each node without the time that profiling took.
 
-Overhead has two parts. The time inside the hooks is measured with each event; a thread's clock omits it already. The
-time of the way into the hooks and back cannot be measured per event; it is estimated from the costs that
-`event_costs` finds. Knows call trees and calibrated costs; must not know functions, tables or files.
+Overhead has two parts. The time inside the hooks is measured with the first events of a thread, whose clock omits it
+already; later events read the clock less often, and what they take is estimated from that (`UNMEASURED`). The time of
+the way into the hooks and back cannot be measured per event; it is estimated from the costs that `event_costs` finds.
+Knows call trees and calibrated costs; must not know functions, tables or files.
 """
 
 from __future__ import annotations
@@ -190,7 +191,9 @@ class NodeTimes:
         self._events = sum(thread.events for thread in self.threads)
         has_costs = profile.subtracts_overhead and self.threads
         self._costs: Costs = costs_for(profile, self._events) if has_costs else NO_COSTS
-        ratios = [ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs, self._measures_hooks)]
+        ratios = [
+            ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs, self._measures_hooks)
+        ]
         self._unit = _limited(self._hook_time(), ratios)
         self.overhead = sum(
             thread.thread.measured_overhead + thread.omitted + thread.subtract_overhead(self._unit)

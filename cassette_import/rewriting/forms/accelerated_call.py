@@ -5,8 +5,9 @@
     @7.leave(@c0, (@p := @7.enter(@c0, f, @a0_0 := g(x)))(@a0_0, y), @p, @a0_0, @p := @a0_0 := None)
 
 `enter` returns the callee, and `leave` the result. Both ignore further arguments, which are evaluated before they are
-called, and keep what they get alive until they return. So there is no tuple, except for many arguments. The pending event, for the handler of
-exceptions, is the callee itself. Knows the order in which Python evaluates a call; must not know what the hooks do.
+called, and keep what they get alive until they return. So there is no tuple, except for many arguments. The pending
+event, for the handler of exceptions, is the callee itself. Knows the order in which Python evaluates a call; must not
+know what the hooks do.
 """
 
 from __future__ import annotations
