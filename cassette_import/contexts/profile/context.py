@@ -448,7 +448,7 @@ class _SiteProfile(Profile, events=Events.CALLS):
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""
         frame = sys._getframe(1)
-        thread = self.recorder
+        thread: Recorder = self.recorder
         thread.enter(f)
         found = perf_counter()
         node = thread.node
