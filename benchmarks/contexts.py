@@ -13,6 +13,7 @@ from typing import Any
 
 from cassette_import import Context, Events
 from cassette_import.contexts import Profile, Trace
+from cassette_import.contexts.common.accelerator import ACCELERATOR
 
 __all__ = [
     "Count",
@@ -21,9 +22,9 @@ __all__ = [
     "Nothing",
     "Outer",
     "Profile",
-    "ProfileInPython",
     "Tagging",
     "Three",
+    "profile_in_python",
     "traced",
 ]
 
@@ -102,8 +103,14 @@ class Outer(Look):
     """A second context type that does the same."""
 
 
-class ProfileInPython(Profile, events=Events.CALLS):
-    """A subclass, which does not use the accelerator."""
+def profile_in_python() -> Profile:
+    """A profile whose hooks are in Python, as where the accelerator could not be built."""
+    is_used = ACCELERATOR.is_used
+    ACCELERATOR.is_used = False
+    try:
+        return Profile()
+    finally:
+        ACCELERATOR.is_used = is_used
 
 
 def traced() -> Trace:

@@ -51,7 +51,7 @@ WAYS: Final = {
         _context("tagging", "Tagging", "a context with tagging, and neither hooks nor tagged values"),
         _context("trace", "traced", "the context `trace`: all calls with arguments and results, to a file"),
         _context("profile", "Profile", "the context `profile`, with the accelerator if it is built"),
-        _context("profile-in-python", "ProfileInPython", "the context `profile` with its hooks in Python"),
+        _context("profile-in-python", "profile_in_python", "the context `profile` with its hooks in Python"),
         _other_tool(
             "setprofile",
             "`sys.setprofile` with a Python function that counts",
