@@ -3,9 +3,11 @@
 A generator expression has neither statements nor assignment expressions of its own. But ``for @e0 in (value,)`` is an
 assignment to a variable of its frame, which the compiler knows. So ``(x * x + 1 for x in xs)`` becomes::
 
-    (… @e0 + 1 … for x in @loop(xs) for @d in (@7.resumed,) for @e0 in (… if … else x * x,))
+    (@e1.pop() for x in @loop(xs) for @d in (@7.resumed,)
+     for @e0 in (… if … else x * x,) for @e1 in ([… if … else @e0 + 1],) for @e0 in (@nothing,))
 
-Any context may resume it, at each item. Calls, and what decides what is evaluated, take the form that looks up the
+What is yielded may die before the next item is asked for, so a list hands it on, and temporaries are let go before.
+Any context may resume the expression, at each item. What decides what is evaluated takes the form that looks up the
 context. Knows the clauses of generator expressions; must not know statements.
 """
 
@@ -22,9 +24,7 @@ from cassette_import.rewriting.forms.untagged_expressions import ExpressionSteps
 from cassette_import.rewriting.forms.untagged_steps import Value
 from cassette_import.rewriting.modes import Mode, make_lambdas_bare
 from cassette_import.rewriting.syntax.replacement import replaced
-from cassette_import.rewriting.trees.annotations import GLOBAL, has
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.traversal import parts
 from cassette_import.rewriting.uninterrupted import suspends
 from cassette_import.rewriting.untagged_resumed import ResumedBlocks
 
@@ -42,14 +42,14 @@ def has_untagged_clauses(node: ast.GeneratorExp) -> bool:
 
 
 class ClauseSteps(ExpressionSteps):
-    """Makes steps of expressions that decide nothing and call nothing."""
+    """Makes steps of expressions that decide nothing."""
 
     def _single_compare(self, node: ast.Compare) -> Value | None:
         return self._compare(node) if len(node.ops) == 1 else None
 
     makers = {
         **{kind: MAKERS[kind] for kind in (ast.Name, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)},
-        **{kind: MAKERS[kind] for kind in (ast.List, ast.Tuple)},
+        **{kind: MAKERS[kind] for kind in (ast.List, ast.Tuple, ast.Call)},
         ast.Compare: _single_compare,
     }
 
@@ -118,30 +118,25 @@ class GeneratorClauses(ResumedBlocks):
         steps, at = self._steps, At(node)
         assert isinstance(node, ast.Call)
         given = node.args[0]
-        if not _is_flat(given):
+        if type(given) not in ClauseSteps.makers and not isinstance(given, ast.Constant):
             steps.flush(at)
             clauses += self._emitted()
             looked_up: ast.expr = self._rewrite(node)
             return looked_up
         value = steps.value(given)
-        test, full = steps.event_at_end(at, value._replace(takes_wrapper_off=True))
+        if not (steps.used or value.is_inlined or value.tests or value.other):
+            test, full = steps.event_at_end(at, value._replace(takes_wrapper_off=True))
+            clauses += self._emitted()
+            return at.either(test, at.call(node.func, [full]), value.light)
+        read, _ = steps.kept(at, value, 0)
+        steps.flush(at)
+        used = steps.taken(0)
         clauses += self._emitted()
-        light = value.light
-        if value.claim is not None:
-            light = at.call(at.symbol(symbols.RETURNED_CLAIMED), [light])
-        elif value.is_event:
-            light = at.call(node.func, [light])
-        return at.either(test, at.call(node.func, [full]), light)
-
-
-def _is_flat(node: ast.expr) -> bool:
-    """Whether the parts of an expression are variables and constants, so that it needs no temporary."""
-    is_known = type(node) in ClauseSteps.makers or isinstance(node, ast.Constant)
-    return is_known and all(
-        isinstance(part, ast.Constant) or (isinstance(part, ast.Name) and not has(part, GLOBAL))
-        for part in ([node] if isinstance(node, ast.Name) else parts(node))
-        if isinstance(part, ast.expr)
-    )
+        name = temporaries.step(1 if used == [temporaries.step(0)] else 0)
+        clauses.append(_bound(at, name, at.put(ast.List([read], ast.Load()))))
+        clauses += [_unbound(at, other) for other in used]
+        taken = at.call(at.attribute(at.load(name), "pop"), [])
+        return at.either(steps.asked_of_metadata(at), at.call(node.func, [taken]), taken)
 
 
 def _all_of(tests: Sequence[ast.expr]) -> list[ast.expr]:
@@ -179,10 +174,18 @@ def _clauses_of(statement: ast.stmt, condition: ast.expr | None) -> list[ast.com
     body, otherwise = statement.body, statement.orelse
     if not otherwise:
         return [clause for part in body for clause in _clauses_of(part, test)]
-    (plain,), event = otherwise, body[-1]
-    assert isinstance(plain, ast.Assign)
+    event = body[-1]
     assert isinstance(event, ast.Assign)
     target = event.targets[0]
     assert isinstance(target, ast.Name)
     first = [clause for part in body[:-1] for clause in _clauses_of(part, test)]
-    return [*first, _bound(at, target.id, at.either(test, event.value, plain.value))]
+    return [*first, _bound(at, target.id, at.either(test, event.value, _plain_value(at, otherwise)))]
+
+
+def _plain_value(at: At, block: list[ast.stmt]) -> ast.expr:
+    """The value that a block assigns, which has one statement."""
+    (statement,) = block
+    if isinstance(statement, ast.Assign):
+        return statement.value
+    assert isinstance(statement, ast.If)
+    return at.either(statement.test, _plain_value(at, statement.body), _plain_value(at, statement.orelse))

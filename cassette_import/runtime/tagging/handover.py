@@ -104,13 +104,6 @@ def begin_epoch_anywhere() -> Any:
     return begin_epoch() if tags_here() else FLAGS[symbols.EPOCH]
 
 
-@hidden
-def returned_claimed(value: Any) -> Any:
-    """The same as `returned` for the result of an operation during which the first value was tagged."""
-    return returned(rewrapped(value) if tags_here() else value)
-
-
-NAMES.update({symbols.RETURNED_CLAIMED: DISPATCH.unless_tagged(returned_claimed)})
 NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_epoch_anywhere})
 NAMES.update({symbols.TAGS_HERE: tags_here})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})

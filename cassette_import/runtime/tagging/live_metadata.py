@@ -22,6 +22,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbol_places, symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, EPOCH, METADATA_EXISTS, attribute_watched
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES, make_cell
 from cassette_import.runtime.tagging.plain_frames import NOTIFIED, at_begin, notify_frames
 
@@ -103,6 +104,7 @@ def note_metadata() -> None:
         _change_names()
         _notify_frames()
         FLAGS[METADATA_EXISTS] = True
+        DISPATCH.note_metadata()
         _change_names()  # variants that were made meanwhile
 
 

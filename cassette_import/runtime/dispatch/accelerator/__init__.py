@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 11
+_VERSION: Final = 12
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -67,6 +67,8 @@ class AcceleratedDispatch:
         See `runtime.dispatch.function_code`; None without the extension.
     note_change:
         To be called whenever a variant has got other hooks: what the extension knows of it is not valid any more.
+    note_metadata:
+        To be called when the flag has been made true which says that there is metadata.
     reason:
         Why it is not used; empty if it is.
     switches_variables:
@@ -102,6 +104,7 @@ class AcceleratedDispatch:
     def __init__(self) -> None:
         self.switches_variables = False
         self.note_change: Callable[[], None] = _note_nothing
+        self.note_metadata: Callable[[], None] = _note_nothing
         found = extension(f"{__name__}._dispatch")
         self.reason = found if isinstance(found, str) else self.use(found)
         self.choose(not self.reason)
@@ -120,7 +123,7 @@ class AcceleratedDispatch:
         self.EntryMethod, self.ActiveFamilies = module.EntryMethod, module.ActiveFamilies
         self.InstancesOf, self.NoTargets = module.InstancesOf, module.NoTargets
         self.WatchedCallback, self.WatchedSource = module.WatchedCallback, module.WatchedSource
-        self.note_change = module.note_change
+        self.note_change, self.note_metadata = module.note_change, module.note_metadata
         self.suspend, self.resume = module.suspend, module.resume
         self.set_in_frames = module.set_in_frames
         self.set_code, self.specialised_calls = module.set_code, module.specialised_calls

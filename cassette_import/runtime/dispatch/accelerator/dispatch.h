@@ -45,6 +45,7 @@ typedef struct {
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
     PyTypeObject *checked_type;         /* that of the activation that was active last: it has these slots */
     PyObject *flags, *name_of_metadata; /* the cell with the flags; the name of the one that says there is metadata */
+    int may_have_metadata;              /* 0: the flag is false */
     unsigned long version;              /* another one whenever a variant got other hooks */
     Py_ssize_t of_contexts, of_hook_activations, of_variant, of_family, of_roots; /* the offsets of slots of activations */
     Py_ssize_t of_variables; /* the offset of the variables of a context; 0: it is not known */
@@ -214,8 +215,15 @@ typedef struct {
 
 extern PyType_Spec plain_callee_spec;
 
-/* Whether there is metadata anywhere in the process. */
-int metadata_exists(State *state);
+/* Whether there is metadata anywhere in the process, as the flag in Python says. */
+int find_metadata(State *state);
+
+/* The same without a look at the flag as long as it was false at the last look, and has not been made true since. */
+static inline int
+metadata_exists(State *state)
+{
+    return state->may_have_metadata && find_metadata(state);
+}
 
 /* What calls a callee plainly if a condition on the arguments holds, and completes the call if the first value was tagged
    meanwhile. `watched` says how it is watched. All of these may be NULL. */
@@ -235,9 +243,22 @@ PyObject *plain_callee(PlainInterception *self, PyObject *callee, int may_be_lea
 
 extern PyType_Spec watched_source_spec, watched_callback_spec;
 
-/* Make a call of a leaf while nothing is tagged; `found` says how it is watched. 1: `*result` is its result; 0: Python has to
-   make the call; -1: an exception. */
-int call_watched(PlainInterception *of, PyObject *callee, PyObject *found, PyObject *const *arguments, size_t flagged,
+typedef struct {
+    PyObject *of_source, *of_callback; /* make what takes over from a source and from a callback; Py_None: there is none */
+    PyObject *at_end;                  /* gets the result if there is metadata by then; Py_None: nothing is left to do */
+    int fewest, most;                  /* the number of positional arguments; `most` is negative: any number */
+    int first, last;                   /* which of them are sources; `last` is negative: all that follow */
+    int has_callback;                  /* whether the first argument is a callback */
+    int may_have_keywords;
+    int takes_any;                     /* whether a source may be any iterable of the program */
+    int keeps;                         /* whether the items are kept: never, if contexts compute metadata, always */
+} Leaf; /* its references are borrowed from the row of the table */
+
+/* Read a row of the table of leaves; 0 with an exception. */
+int read_leaf(PyObject *row, Leaf *leaf);
+
+/* Make a call of a leaf while nothing is tagged. 1: `*result` is its result; 0: Python has to make the call; -1: an exception. */
+int call_watched(PlainInterception *of, PyObject *callee, const Leaf *leaf, PyObject *const *arguments, size_t flagged,
                  PyObject *names, PyObject **result);
 
 /* ---- interception.c: events while nothing is tagged, where the active context is looked up at each */

@@ -43,11 +43,12 @@ configure(PyObject *module, PyObject *arguments)
     Py_XSETREF(state->activation_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(state->hook_activation, Py_NewRef(hook_activation));
     Py_XSETREF(state->flags, Py_NewRef(flags));
+    state->may_have_metadata = 1;
     Py_XSETREF(state->name_of_metadata, Py_NewRef(name_of_metadata));
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 11 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 12 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -57,11 +58,20 @@ note_change(PyObject *module, PyObject *Py_UNUSED(nothing))
     Py_RETURN_NONE;
 }
 
+/* Note that the flag has been made true which says that there is metadata. */
+static PyObject *
+note_metadata(PyObject *module, PyObject *Py_UNUSED(nothing))
+{
+    ((State *)PyModule_GetState(module))->may_have_metadata = 1;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"set_in_frames", set_in_frames, METH_VARARGS, NULL},
     {"configure", configure, METH_VARARGS, NULL},
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
     {"resume", resume, METH_O, NULL},
+    {"note_metadata", note_metadata, METH_NOARGS, NULL},
     {"note_change", note_change, METH_NOARGS, NULL},
     {"set_code", (PyCFunction)(void (*)(void))set_code, METH_FASTCALL, NULL},
     {"specialised_calls", specialised_calls, METH_O, NULL},

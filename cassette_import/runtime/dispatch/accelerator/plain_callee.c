@@ -6,10 +6,12 @@
 #include "dispatch.h"
 
 int
-metadata_exists(State *state)
+find_metadata(State *state)
 {
     PyObject *found = PyDict_GetItemWithError(state->flags, state->name_of_metadata);
-    return found != Py_False; /* also if there is an exception: the code in Python meets it, too */
+    /* Whoever makes the flag true notes that afterwards, and no other thread runs here in between. */
+    state->may_have_metadata = found != Py_False; /* also if there is an exception: the code in Python meets it, too */
+    return state->may_have_metadata;
 }
 
 typedef struct {
@@ -19,6 +21,7 @@ typedef struct {
     PyObject *condition; /* on the arguments; NULL: there is none; Py_None: it never holds */
     PyObject *watched;   /* how the callee is watched, see `watched_calls.c`; NULL: it is not */
     PyObject *completion; /* what claims the result, and gets the arguments too; NULL: what claims those of all others */
+    Leaf leaf;           /* the same, read */
 } PlainCallee;
 
 int
@@ -206,7 +209,7 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     }
     if (self->watched != NULL) {
         PyObject *result;
-        int is_made = call_watched(of, self->callee, self->watched, arguments, flagged, names, &result);
+        int is_made = call_watched(of, self->callee, &self->leaf, arguments, flagged, names, &result);
         if (is_made != 0) {
             return is_made < 0 ? NULL : result;
         }
@@ -315,6 +318,9 @@ make_plain_callee(PlainInterception *of, PyObject *callee, PyObject *condition, 
         made->condition = Py_XNewRef(condition);
         made->watched = Py_XNewRef(watched);
         made->completion = Py_XNewRef(completion);
+        if (watched != NULL && !read_leaf(watched, &made->leaf)) {
+            Py_CLEAR(made);
+        }
     }
     return (PyObject *)made;
 }

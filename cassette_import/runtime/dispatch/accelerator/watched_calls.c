@@ -9,23 +9,12 @@
 
 /* ---- how a leaf is watched */
 
-typedef struct {
-    PyObject *of_source, *of_callback; /* make what takes over from a source and from a callback; Py_None: there is none */
-    PyObject *at_end;                  /* gets the result if there is metadata by then; Py_None: nothing is left to do */
-    int fewest, most;                  /* the number of positional arguments; `most` is negative: any number */
-    int first, last;                   /* which of them are sources; `last` is negative: all that follow */
-    int has_callback;                  /* whether the first argument is a callback */
-    int may_have_keywords;
-    int takes_any;                     /* whether it takes its sources from any iterable at once, by `iter` */
-    int keeps;                         /* whether the items are kept: never, if contexts compute metadata, always */
-} Leaf;
-
 enum { NEVER, IF_COMPUTED, ALWAYS };
 
-static int
-read_leaf(PyObject *found, Leaf *leaf)
+int
+read_leaf(PyObject *row, Leaf *leaf)
 {
-    return PyArg_ParseTuple(found, "OOOiiiiiiii", &leaf->of_source, &leaf->of_callback, &leaf->at_end, &leaf->fewest,
+    return PyArg_ParseTuple(row, "OOOiiiiiiii", &leaf->of_source, &leaf->of_callback, &leaf->at_end, &leaf->fewest,
                             &leaf->most, &leaf->first, &leaf->last, &leaf->has_callback, &leaf->may_have_keywords,
                             &leaf->takes_any, &leaf->keeps);
 }
@@ -286,7 +275,7 @@ typedef struct {
     PlainInterception *of;
     PyObject *callee;
     PyObject *activation;
-    Leaf leaf;
+    const Leaf *leaf;
     int has_key;
     int is_watched; /* whether there is a source or a callback that may run code of the program */
 } Call;
@@ -296,13 +285,13 @@ static int
 keeps_items(Call *call)
 {
     PlainInterception *of = call->of;
-    if (call->leaf.keeps == IF_COMPUTED && of->computes < 0) {
+    if (call->leaf->keeps == IF_COMPUTED && of->computes < 0) {
         PyObject *answer = PyObject_CallOneArg(of->computes_here, call->activation);
         of->computes = answer == NULL ? -1 : (char)PyObject_IsTrue(answer);
         Py_XDECREF(answer);
         return of->computes;
     }
-    return call->leaf.keeps == IF_COMPUTED ? of->computes : call->leaf.keeps == ALWAYS;
+    return call->leaf->keeps == IF_COMPUTED ? of->computes : call->leaf->keeps == ALWAYS;
 }
 
 static PyObject *
@@ -314,7 +303,7 @@ watch_source(Call *call, PyObject *iterator)
         made->state = call->of->state;
         made->activation = Py_NewRef(call->activation);
         made->callee = Py_NewRef(call->callee);
-        made->make = Py_NewRef(call->leaf.of_source);
+        made->make = Py_NewRef(call->leaf->of_source);
         made->iterator = Py_NewRef(iterator);
         made->has_key = (char)call->has_key;
         int keeps = keeps_items(call);
@@ -341,7 +330,7 @@ watch_callback(Call *call, PyObject *function)
     }
     made->activation = Py_NewRef(call->activation);
     made->callee = Py_NewRef(call->callee);
-    made->make = Py_NewRef(call->leaf.of_callback);
+    made->make = Py_NewRef(call->leaf->of_callback);
     made->function = Py_NewRef(function);
     made->plain = plain;
     made->variant = Py_NewRef(of->variant);
@@ -353,10 +342,12 @@ watch_callback(Call *call, PyObject *function)
 static int
 runs_overdubbed(Call *call, PyObject *generator)
 {
-    PyObject *code = PyObject_GetAttrString(generator, "gi_code"), *roots = SLOT(call->activation, call->of->state->of_roots);
-    if (code == NULL) {
-        return -1;
-    }
+#if PY_VERSION_HEX < 0x030C0000
+    PyObject *code = Py_NewRef(((PyGenObject *)generator)->gi_code);
+#else
+    PyObject *code = (PyObject *)PyGen_GetCode((PyGenObject *)generator);
+#endif
+    PyObject *roots = SLOT(call->activation, call->of->state->of_roots);
     KnownCode *known = &call->of->known_code[((size_t)code >> 5) & (KNOWN_PRIMITIVES - 1)];
     if (known->code != code || known->roots != roots || known->version != call->of->state->version) {
         PyObject *answer = PyObject_CallOneArg(call->of->steps_plainly, generator);
@@ -412,7 +403,7 @@ kind_of_source(Call *call, PyObject *source)
     if (is_settled != 0) {
         return is_settled < 0 ? -1 : SETTLED;
     }
-    int is_iterable = call->leaf.takes_any ? has_own_iterator(type) : 0;
+    int is_iterable = call->leaf->takes_any ? has_own_iterator(type) : 0;
     return is_iterable > 0 ? ITERABLE : is_iterable;
 }
 
@@ -421,7 +412,7 @@ static PyObject *
 source_of_leaf(Call *call, PyObject *source, int kind)
 {
     if (kind == SETTLED) {
-        return call->leaf.has_callback ? PyObject_GetIter(source) : Py_NewRef(source);
+        return call->leaf->has_callback ? PyObject_GetIter(source) : Py_NewRef(source);
     }
     call->is_watched = 1;
     PyObject *iterator = kind == ITERABLE ? PyObject_GetIter(source) : Py_NewRef(source);
@@ -443,7 +434,7 @@ end_call(Call *call, PyObject *value, PyObject *given, PyObject *watched)
         }
     }
     PyObject *result =
-        PyObject_CallFunctionObjArgs(call->leaf.at_end, call->activation, call->callee, given, watched,
+        PyObject_CallFunctionObjArgs(call->leaf->at_end, call->activation, call->callee, given, watched,
                                      value == NULL ? Py_None : value, error == NULL ? Py_None : error, NULL);
     if (result != NULL && value == NULL) {
         Py_CLEAR(result);
@@ -487,7 +478,7 @@ tuple_of(PyObject *const *values, Py_ssize_t count)
 static int
 watch_arguments(Call *call, PyObject **all, Py_ssize_t count, PyObject *names)
 {
-    Leaf *leaf = &call->leaf;
+    const Leaf *leaf = call->leaf;
     Py_ssize_t last = leaf->last < 0 || leaf->last > count ? count : leaf->last, callback = leaf->has_callback ? 0 : -1;
     for (Py_ssize_t number = 0; names != NULL && number < PyTuple_GET_SIZE(names); number++) {
         if (leaf->of_callback != Py_None && all[count + number] != Py_None &&
@@ -528,17 +519,14 @@ watch_arguments(Call *call, PyObject **all, Py_ssize_t count, PyObject *names)
 }
 
 int
-call_watched(PlainInterception *of, PyObject *callee, PyObject *found, PyObject *const *arguments, size_t flagged,
+call_watched(PlainInterception *of, PyObject *callee, const Leaf *leaf, PyObject *const *arguments, size_t flagged,
              PyObject *names, PyObject **result)
 {
     Py_ssize_t count = PyVectorcall_NARGS(flagged), total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    Call call = {.of = of, .callee = callee};
+    Call call = {.of = of, .callee = callee, .leaf = leaf};
     *result = NULL;
-    if (!read_leaf(found, &call.leaf)) {
-        return -1;
-    }
-    if (total > MOST_ARGUMENTS || count < call.leaf.fewest || (call.leaf.most >= 0 && count > call.leaf.most) ||
-        (names != NULL && !call.leaf.may_have_keywords)) {
+    if (total > MOST_ARGUMENTS || count < leaf->fewest || (leaf->most >= 0 && count > leaf->most) ||
+        (names != NULL && !leaf->may_have_keywords)) {
         return 0;
     }
     call.activation = active_here(of->state);
@@ -555,7 +543,7 @@ call_watched(PlainInterception *of, PyObject *callee, PyObject *found, PyObject 
     }
     if (is_made > 0) {
         PyObject *value = PyObject_Vectorcall(callee, all, count, names);
-        if (call.leaf.at_end != Py_None &&
+        if (leaf->at_end != Py_None &&
             (metadata_exists(of->state) || is_taken_over(of->state, all, total))) {
             PyObject *type, *error, *trace;
             PyErr_Fetch(&type, &error, &trace);
