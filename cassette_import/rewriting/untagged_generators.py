@@ -38,7 +38,10 @@ def has_untagged_clauses(node: ast.GeneratorExp) -> bool:
         for target in targets
         for part in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
     )
-    return are_names and not suspends(node) and not any(spans_lines(part) or is_too_deep(part) for part in parts)
+    if not are_names or suspends(node) or any(spans_lines(part) or is_too_deep(part) for part in parts):
+        return False
+    # What a clause iterates over may hold no assignment expression.
+    return not any(isinstance(below, ast.NamedExpr) for part in parts for below in ast.walk(part))
 
 
 class ClauseSteps(ExpressionSteps):

@@ -296,7 +296,7 @@ class Steps(Branches):
     def _arguments(self, node: ast.Call, values: list[ast.expr]) -> tuple[list[ast.expr], list[ast.keyword]]:
         count = len(node.args)
         given = [
-            _splatted(At(argument), value) if isinstance(argument, ast.Starred) else value
+            _splatted(node, argument, value) if isinstance(argument, ast.Starred) else value
             for argument, value in zip(node.args, values[:count], strict=True)
         ]
         named: list[ast.keyword] = []
@@ -373,8 +373,11 @@ class Steps(Branches):
         return Value(light, node, takes_wrapper_off=True)
 
 
-def _splatted(at: At, value: ast.expr) -> ast.expr:
-    return at.put(ast.Starred(at.call(at.symbol(symbols.SPLAT), [value]), ast.Load()))
+def _splatted(node: ast.Call, argument: ast.Starred, value: ast.expr) -> ast.expr:
+    """What is splatted in a call, as `syntax.statements.splats` makes it: the call is where errors are shown."""
+    at, is_late = At(node), len(node.args) == 1 and node.keywords
+    taken = at.call(at.symbol(symbols.SPLAT_IN_CALL if is_late else symbols.SPLAT), [value])
+    return At(argument).put(ast.Starred(taken, ast.Load()))
 
 
 def _is_formatted(node: ast.Call) -> bool:
