@@ -365,6 +365,23 @@ def by_loop_over_a_chain_in_a_generator(ctx):
     return next(body())
 
 
+def by_next_of_a_zip(ctx):
+    pairs = zip(map(source, [ctx]), [2])
+    return next(pairs)[0]
+
+
+def by_next_of_a_zip_of_generators_in_a_generator(ctx):
+    def body(pairs):
+        yield next(pairs, None)[0]
+
+    return next(body(zip((source(ctx) for _ in range(2)), range(2))))
+
+
+def by_next_of_an_enumeration(ctx):
+    numbered = enumerate(source(ctx) for _ in range(2))
+    return next(numbered)[1]
+
+
 def by_end_of_an_iterator(ctx):
     def body():
         yield from iter([])

@@ -129,11 +129,10 @@ as_event(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject
     return result;
 }
 
-/* `next(iterator, …)` for the program, which takes what a proxy gives with its wrapper. The rule of `next` does the same. */
+/* The next item for the program, which takes what a proxy gives with its wrapper. */
 static PyObject *
-take_for_program(PlainInterception *of, PyObject *iterator, PyObject *otherwise)
+step_for_program(PlainInterception *of, PyObject *iterator)
 {
-    State *state = of->state;
     PyObject *before = PyObject_GetAttr(of->thread, of->wants_wrapped);
     if (before == NULL || PyObject_SetAttr(of->thread, of->wants_wrapped, Py_True) < 0) {
         Py_XDECREF(before);
@@ -151,6 +150,17 @@ take_for_program(PlainInterception *of, PyObject *iterator, PyObject *otherwise)
         return NULL;
     }
     PyErr_Restore(type, error, trace);
+    return value;
+}
+
+/* `next(iterator, …)`, as its rule does it. The parts of an item may have metadata, which its iterator knows. */
+static PyObject *
+take_item(PlainInterception *of, PyObject *iterator, PyObject *otherwise, int steps_plainly)
+{
+    State *state = of->state;
+    PyObject *value =
+        steps_plainly ? Py_TYPE(iterator)->tp_iternext(iterator) : step_for_program(of, iterator);
+    PyObject *type, *error, *trace;
     if (value != NULL) {
         if (metadata_exists(state)) {
             Py_SETREF(value, PyObject_CallFunctionObjArgs(of->claimed_item, value, iterator, NULL));
@@ -219,12 +229,12 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
         if (is_plain < 0) {
             return NULL;
         }
+        Py_ssize_t count = PyVectorcall_NARGS(flagged);
+        if (self->callee == of->next && names == NULL && (count == 1 || count == 2) && PyIter_Check(arguments[0])) {
+            return take_item(of, arguments[0], count == 2 ? arguments[1] : NULL, is_plain);
+        }
         if (!is_plain) {
-            Py_ssize_t count = PyVectorcall_NARGS(flagged);
-            return self->callee == of->next && names == NULL && (count == 1 || count == 2) &&
-                           PyIter_Check(arguments[0])
-                       ? take_for_program(of, arguments[0], count == 2 ? arguments[1] : NULL)
-                       : as_event(self, arguments, flagged, names);
+            return as_event(self, arguments, flagged, names);
         }
     }
     else if (self->callee == of->load_global && names == NULL) {
