@@ -54,6 +54,10 @@ CURSORS: Final[dict[int, Callable[[Any], Cursor | None]]] = {}
 Contexts in which arrays have metadata add arrays; this table is empty otherwise."""
 
 
+CURSORS_HELD: Final[dict[int, Callable[[Store, Any], Cursor | None]]] = {}
+"""By the identity of an iterator's type: a function that makes a cursor of what the iterator itself holds."""
+
+
 class _Indexed:
     """An object of the old protocol of sequences, which has no `__iter__`."""
 
@@ -163,15 +167,17 @@ def item_taken(store: Store, iterator: Any, value: Any) -> Any:
     entry = store.iterators.of(iterator)
     if type(value) is Tagged:
         return value
-    if entry is not None:
-        metas = entry.extra(value)
+    find = CURSORS_HELD.get(id(type(iterator))) if entry is None else None
+    cursor = entry.extra if entry is not None else None if find is None else find(store, iterator)
+    if cursor is not None:
+        metas = cursor(value)
     else:
         may_have_some = store.items.entries or id(type(iterator)) in _OF_WATCHED
         metas = metas_of_taken(store, iterator, value) if may_have_some else None
     if metas is not None:
         return Tagged(value, metas)
     value = store.recognised.wrapped(value)
-    if entry is None and id(type(iterator)) in _KEEPING and type(value) is not Tagged:
+    if cursor is None and id(type(iterator)) in _KEEPING and type(value) is not Tagged:
         if type(value) is tuple:
             store.recognise_parts(value)
         if store.items.of(value) is None:

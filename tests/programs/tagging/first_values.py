@@ -7,6 +7,7 @@ import functools
 import itertools
 import operator
 import re
+import weakref
 
 from cassette_import import tag
 from cassette_import.runtime.names import FLAGS
@@ -498,6 +499,21 @@ def while_pairs_are_alive(found):
     for pair, total in zip(pairs, totals):
         found.append((pair, total, is_tagged()))
     return found
+
+
+class Summand:
+    def __add__(self, other):
+        return other
+
+
+def dies_with_its_iterator(make):
+    item = Summand()
+    seen = weakref.ref(item)
+    iterator = make(part for part in [item, item])
+    for _ in iterator:
+        break
+    del iterator, item, _
+    return seen() is None
 
 
 WAYS = [value for name, value in list(globals().items()) if name.startswith("by_")]

@@ -1,5 +1,6 @@
 """The fast path: while nothing is tagged, events are plain; from the first tagged value on, rules apply."""
 
+import itertools
 import operator
 import subprocess
 import sys
@@ -69,6 +70,12 @@ def test_iterators_that_keep_items_are_no_metadata_while_nothing_is_tagged():
     with Tagging() as ctx:
         found = overdub(ctx, first_values.while_pairs_are_alive, [])
     assert found == [((0, "a"), 0, False), ((1, "b"), 1, False), ((2, None), 3, False)]
+
+
+@pytest.mark.parametrize("make", [itertools.zip_longest, itertools.accumulate])
+def test_an_iterator_that_keeps_items_dies_with_its_last_reference_while_nothing_is_tagged(make):
+    with Tagging() as ctx:
+        assert overdub(ctx, first_values.dies_with_its_iterator, make)
 
 
 def test_computed_is_called_for_an_fstring_of_the_first_tagged_value():

@@ -9,10 +9,11 @@ the metadata is dropped. Knows these functions; must not know how a source gets 
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -21,6 +22,7 @@ from cassette_import.runtime.tagging.c_callers import EventCallback
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.iterator_metadata import (
+    CURSORS_HELD,
     has_iterator_of_c,
     is_iterable,
     may_have_tagged_items,
@@ -100,18 +102,12 @@ def _replay(feed: Feed) -> Iterator[Any]:
 
 
 class _Beside:
-    """A cursor: the metadata of items according to the second iterator, which is advanced with the first.
+    """A cursor: the metadata of items according to the second iterator, which is advanced with the first."""
 
-    If each step of the first one takes an item of some of the `feeds`, the second one follows steps of the interpreter,
-    too.
-    """
+    __slots__ = ("_store", "beside")
 
-    __slots__ = ("_feeds", "_store", "_taken", "beside")
-
-    def __init__(self, store: Store, iterator: Iterator[Any], feeds: Sequence[Feed]) -> None:
+    def __init__(self, store: Store, iterator: Iterator[Any]) -> None:
         self._store = store
-        self._feeds = feeds
-        self._taken = 0
         self.beside: Iterator[Any] | None = iterator
 
     @hidden
@@ -119,9 +115,6 @@ class _Beside:
         if self.beside is None:
             return None
         try:
-            if self._feeds:
-                before, self._taken = self._taken + 1, max([feed.step for feed in self._feeds])
-                deque(itertools.islice(self.beside, self._taken - before), maxlen=0)
             found = next(self.beside)
         except (StopIteration, RuntimeError, _OutOfStepError):
             found = _NOTHING
@@ -153,7 +146,7 @@ def _have_settled_items(arguments: tuple[Any, ...], keywords: dict[str, Any]) ->
 
 
 @rule(itertools.product, *_TAKING_AT_ONCE)
-@rule(itertools.zip_longest, itertools.cycle, itertools.tee, plain_if=_have_settled_items)
+@rule(itertools.cycle, itertools.tee, plain_if=_have_settled_items)
 @hidden
 def run_twice(call: LeafCall) -> Any:
     is_tee = call.function is itertools.tee
@@ -173,11 +166,8 @@ def run_twice(call: LeafCall) -> Any:
     first = call.function(*feeds, *map(plain, rest), **{name: plain(value) for name, value in keywords.items()})
     second = call.function(*map(_replay, feeds), *map(plain, rest), **keywords)
     pairs = zip(first, second, strict=True) if is_tee else [(first, second)]
-    # The cursor of `zip_longest` keeps step with its iterator while nothing is tagged: it does not count as metadata.
-    is_counted = call.function is not itertools.zip_longest
-    entry_of = call.store.iterators.make if is_counted else call.store.iterators.join
     for iterator, beside in pairs:
-        entry_of(iterator).extra = _Beside(call.store, beside, () if is_counted else feeds)
+        call.store.iterators.make(iterator).extra = _Beside(call.store, beside)
     return first
 
 
@@ -187,6 +177,83 @@ def _may_give(call: LeafCall, source: Any) -> bool:
     if may_have_tagged_items(call.store, source):
         return True
     return id(call.function) in _TAKING_LATER and is_live(plain(source)) and has_iterator_of_c(plain(source))
+
+
+# ---- `zip_longest`
+
+
+class _Source:
+    """A source of `zip_longest`, which gives plain items.
+
+    `lasts` has the last item of each source, and what fills gaps.
+    """
+
+    __slots__ = ("_iterator", "_number", "_store", "lasts")
+
+    @hidden
+    def __init__(self, store: Store, source: Any, number: int, lasts: list[Any]) -> None:
+        self._store = store
+        self._iterator = start_iterator(store, source)
+        self._number = number
+        self.lasts = lasts
+
+    @hidden
+    def __iter__(self) -> Any:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        self.lasts[self._number] = _NOTHING
+        item = self.lasts[self._number] = next_item(self._store, self._iterator)
+        LOCAL.returned = None
+        return plain(item)
+
+
+HELD_VALUES[id(_Source)] = lambda source: (source._iterator, source.lasts)
+
+
+@rule(itertools.zip_longest, plain_if=_have_settled_items)
+@hidden
+def zip_to_longest(call: LeafCall) -> Any:
+    """Nothing refers to the sources but the iterator itself, so they live as long as it takes items of them."""
+    fill = call.keywords.get("fillvalue")
+    if type(fill) is not Tagged and not any(map(functools.partial(_may_give, call), call.given)):
+        return call.native()
+    if any(not is_iterable(plain(source)) for source in call.given):
+        return call.native()
+    lasts = [_NOTHING] * len(call.given) + [fill]
+    sources = [_Source(call.store, source, number, lasts) for number, source in enumerate(call.given)]
+    return call.function(*sources, **call.plain_keywords)
+
+
+@hidden
+def _cursor_of_longest(store: Store, iterator: Any) -> Any:
+    """The metadata of the parts of an item, which are the last items of the sources."""
+    parts = [part for held in gc.get_referents(iterator) if type(held) is tuple for part in gc.get_referents(held)]
+    lasts = next((part.lasts for part in parts if type(part) is _Source), None)
+    if lasts is None:
+        return None
+
+    @hidden
+    def metas(value: Any) -> None:
+        found = [lasts[-1] if last is _NOTHING else last for last in lasts[:-1]]
+        if any(type(item) is Tagged for item in found):
+            same = all(plain(item) is part for item, part in zip(found, value, strict=True))
+            if same:
+                store.bind_items(value, tuple(found))
+
+    return metas
+
+
+@hidden
+def _cursor_of_total(store: Store, iterator: Any) -> Any:
+    """The metadata of a total, which the callback of the iterator has computed."""
+    total = next((held for held in gc.get_referents(iterator) if type(held) is _Total), None)
+    return None if total is None else total.metas
+
+
+CURSORS_HELD[id(itertools.zip_longest)] = _cursor_of_longest
+CURSORS_HELD[id(itertools.accumulate)] = _cursor_of_total
 
 
 @rule(itertools.repeat)
@@ -286,6 +353,4 @@ def accumulate(call: LeafCall) -> Any:
     feed = Feed(call.store, source, recorded=False)
     function = function.args[0] if type(function) is Callee else operator.add if function is None else function
     total = _Total(function, feed, _NOTHING if plain(initial) is None else initial)
-    made = itertools.accumulate(feed, total, initial=plain(initial))
-    call.store.iterators.join(made).extra = total.metas  # as long as no total has metadata, nothing counts as such
-    return made
+    return itertools.accumulate(feed, total, initial=plain(initial))
