@@ -155,8 +155,7 @@ def run_twice(call: LeafCall) -> Any:
     named = "iterable" in call.keywords and not sources
     if named:
         sources = [call.keywords["iterable"]]
-    moved = call.keywords.get("fillvalue")
-    if type(moved) is not Tagged and not any(map(functools.partial(_may_give, call), sources)):
+    if not any(map(functools.partial(_may_give, call), sources)):
         return call.native()
     if any(not is_iterable(plain(source)) for source in sources):
         return call.native()
@@ -237,10 +236,9 @@ def _cursor_of_longest(store: Store, iterator: Any) -> Any:
     @hidden
     def metas(value: Any) -> None:
         found = [lasts[-1] if last is _NOTHING else last for last in lasts[:-1]]
-        if any(type(item) is Tagged for item in found):
-            same = all(plain(item) is part for item, part in zip(found, value, strict=True))
-            if same:
-                store.bind_items(value, tuple(found))
+        are_same = all(plain(item) is part for item, part in zip(found, value, strict=True))
+        if are_same and any(type(item) is Tagged for item in found):
+            store.bind_items(value, tuple(found))
 
     return metas
 
