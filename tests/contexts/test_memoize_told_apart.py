@@ -236,3 +236,159 @@ def test_calls_that_change_nothing_are_cached_for(make_program, name):
     argument = program.ARGUMENTS[name]
     overdub(memoize, lambda: (program.f(argument), program.f(argument)))
     assert "1 hit, 1 miss" in memoize.summary()
+
+
+HELD = {
+    "a default": "def f(x, seen=[]):\n    return x, len(seen)\nseen, = f.__defaults__",
+    "a default of a keyword": "def f(x, *, seen=[]):\n    return x, len(seen)\nseen = f.__kwdefaults__['seen']",
+    "an attribute": "def f(x):\n    return x, len(f.seen)\nf.seen = seen = []",
+    "a closure": """
+def closure():
+    seen = []
+    def f(x):
+        return x, len(seen)
+    return f, seen
+f, seen = closure()
+""",
+    "a decorated function": """
+import functools
+def decorated(function):
+    @functools.wraps(function)
+    def call(x):
+        return function(x)
+    return call
+def seen_by(seen):
+    @decorated
+    def f(x):
+        return x, len(seen)
+    return f
+seen = []
+f = seen_by(seen)
+""",
+    "a constructor": """
+class f(list):
+    def __init__(self, x, seen=[]):
+        super().__init__([x, len(seen)])
+seen, = f.__init__.__defaults__
+""",
+}
+CHANGE_BETWEEN_CALLS = "def main():\n    found = [f(1), f(1)]\n    seen.append(1)\n    return [*found, f(1), f(1)]"
+STORES = {"memory": dict, "a store": lambda: {"store": {}}}
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("held", HELD)
+def test_what_a_function_holds_counts_like_an_argument(make_program, held, store):
+    text = f"{HELD[held]}\n{CHANGE_BETWEEN_CALLS}"
+    plain, cached = make_program(text), make_program(text)
+    memoize = Memoize(cached.f, **STORES[store]())
+    assert list(map(list, overdub(memoize, cached.main))) == list(map(list, plain.main()))
+    assert "4 calls, 2 hits, 2 misses" in memoize.summary()
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("kind", ["positional", "keyword", "closure", "attribute"])
+def test_a_call_that_changes_what_its_function_holds_is_made_each_time(make_program, kind, store):
+    heads = {
+        "positional": "def f(x, seen=[]):",
+        "keyword": "def f(x, *, seen=[]):",
+        "closure": "seen = []\n    def f(x):",
+        "attribute": "def f(x):\n        seen = f.seen",
+    }
+    text = f"""
+def made():
+    {heads[kind]}
+        seen.append(x)
+        return len(seen)
+    f.seen = []
+    return f
+f = made()
+def main():
+    return f(1), f(1), f(1)
+"""
+    program = make_program(text)
+    memoize = Memoize(program.f, **STORES[store]())
+    assert overdub(memoize, program.main) == (1, 2, 3)
+    assert "3 × it changes its arguments" in memoize.summary()
+
+
+def test_a_default_that_was_replaced_is_another_argument(make_program):
+    program = make_program(
+        """
+        def f(x, rate=2):
+            return x * rate
+        def main():
+            found = [f(1), f(1)]
+            f.__defaults__ = (3,)
+            return [*found, f(1)]
+        """
+    )
+    assert overdub(Memoize(program.f), program.main) == [2, 2, 3]
+
+
+SHARED = {
+    "a dtype": "import numpy\nSHARED = numpy.dtype('f4')",
+    "a ufunc": "import numpy\nSHARED = numpy.sin",
+    "a masked value": "import numpy\nSHARED = numpy.ma.masked",
+    "a class": "class SHARED:\n    pass",
+    "a function": "def SHARED():\n    pass",
+    "a builtin": "SHARED = len",
+    "a member of an enum": "import enum\nclass D(enum.Enum):\n    X = 1\nSHARED = D.X",
+    "a flag": "import re\nSHARED = re.IGNORECASE",
+    "a logger": "import logging\nSHARED = logging.getLogger('memoize.shared')",
+    "a pattern": "import re\nSHARED = re.compile('a')",
+    "a generic alias": "import typing\nSHARED = typing.List[int]",
+    "a singleton": """
+        class Missing:
+            def __reduce__(self):
+                return "SHARED"
+        SHARED = Missing()
+        SHARED.__module__ = __name__
+    """,
+    "a singleton of its class": """
+        class Missing:
+            known = None
+            def __new__(cls):
+                cls.known = cls.known or object.__new__(cls)
+                return cls.known
+            def __reduce__(self):
+                return Missing, ()
+        SHARED = Missing()
+    """,
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_an_object_that_nothing_tells_from_its_copy_may_be_in_arguments_and_result(make_program, name):
+    if "numpy" in SHARED[name]:
+        pytest.importorskip("numpy")
+    program = make_program(f"{textwrap.dedent(SHARED[name])}\ndef f(x):\n    return [x, [x]]\n")
+    memoize = Memoize(program.f)
+    results = overdub(memoize, lambda: [program.f(program.SHARED), program.f(program.SHARED)])
+    assert results == [[program.SHARED, [program.SHARED]]] * 2
+    assert "1 hit, 1 miss" in memoize.summary(), memoize.summary()
+
+
+def test_a_value_of_a_class_of_the_program_that_a_call_returns_is_the_argument_itself(make_program):
+    program = make_program(
+        """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True)
+        class Term:
+            name: str
+        def simplified(term):
+            return term
+        def main():
+            term = Term("x")
+            return [simplified(term) is term, simplified(term) is term]
+        """
+    )
+    assert overdub(Memoize(program.simplified), program.main) == [True, True]
+
+
+def test_calls_of_numpy_are_cached_whose_results_have_the_dtype_of_an_argument(make_program):
+    numpy = pytest.importorskip("numpy")
+    program = make_program("def double(x):\n    return x * 2\ndef mean(x):\n    return x.mean()\n")
+    memoize = Memoize(program.double, program.mean)
+    overdub(memoize, lambda: [f(numpy.arange(3.0)) for f in (program.double, program.mean) * 2])
+    assert [figures["hits"] for figures in memoize.statistics().values()] == [1, 1]

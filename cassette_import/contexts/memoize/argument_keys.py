@@ -17,12 +17,15 @@ from inspect import CO_VARKEYWORDS
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
+from cassette_import.interpreter.callables import lookup, underlying
+
 __all__ = [
     "IMMUTABLE",
     "PROTOCOL",
     "CannotCache",
     "Key",
     "check_was_not_raised",
+    "held_by_callable",
     "in_order",
     "is_without_state",
     "on_one_line",
@@ -34,8 +37,6 @@ _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(N
 """Immutable types whose values are interchangeable if they are equal and of the same type."""
 IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
 """Types whose values cannot change."""
-_NAMED: Final = (FunctionType, BuiltinFunctionType, type, ModuleType)
-_SHAREABLE: Final[tuple[type, ...]] = (*IMMUTABLE, *_NAMED, tuple, frozenset)
 
 
 class CannotCache(Exception):
@@ -53,6 +54,8 @@ class Key:
         The keyword arguments, in an order in which equal calls have them.
     digest:
         What identifies a function or class in another run. Without it, the key is for this run only.
+    held:
+        What the called function holds (`held_by_callable`): calls may read and change it, like arguments.
 
     Raises
     ------
@@ -65,12 +68,17 @@ class Key:
     True
     """
 
-    __slots__ = ("_arguments", "_digest", "_keywords", "_memo", "kept_alive", "value")
+    __slots__ = ("_arguments", "_digest", "_held", "_keywords", "_memo", "kept_alive", "value")
 
     def __init__(
-        self, arguments: tuple[Any, ...], keywords: dict[str, Any], digest: Callable[[Any], object] | None = None
+        self,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        digest: Callable[[Any], object] | None = None,
+        held: Any = None,
     ) -> None:
         self._arguments = arguments
+        self._held = held
         self._keywords = keywords
         self._digest = digest
         self._memo: dict[int, Any] | None = None
@@ -81,7 +89,7 @@ class Key:
 
     def _plain_key(self) -> Any:
         """A key of the arguments themselves, if all of them are plain values."""
-        if self._digest is not None:
+        if self._digest is not None or self._held is not None:
             return None
         types = tuple(map(type, self._arguments))
         if not _PLAIN.issuperset(types) or (float in types and 0 in self._arguments):
@@ -98,7 +106,7 @@ class Key:
         These objects are kept alive, so that no other object gets their identity.
         """
         pickler = _Pickler(self._digest)
-        pickled = pickler.pickled((self._arguments, list(self._keywords.items())))
+        pickled = pickler.pickled((self._arguments, list(self._keywords.items())), self._held)
         self.kept_alive = pickler.by_identity
         self._memo = pickler.memo.copy()
         return (pickled, _Identities(self.kept_alive)) if self.kept_alive else pickled
@@ -112,12 +120,10 @@ class Key:
             raise CannotCache("it changes its arguments")
         self._memo = memo
 
-    def check_not_in(self, memo: dict[int, Any]) -> None:
-        """Raise if a result contains a mutable argument. `memo` holds the objects that pickle found in the result."""
-        for identity in (self._memo or {}).keys() & memo.keys():
-            found = memo[identity][1]
-            if not isinstance(found, _SHAREABLE) and found is not self._arguments:
-                raise CannotCache("its result contains one of its arguments")
+    def shared_with(self, memo: dict[int, Any]) -> list[Any]:
+        """The parts of the arguments among the objects that pickle found in a result, which `memo` holds."""
+        shared = (memo[identity][1] for identity in (self._memo or {}).keys() & memo.keys())
+        return [part for part in shared if part is not self._arguments]
 
 
 def in_order(keywords: dict[str, Any], function: Any) -> dict[str, Any]:
@@ -164,17 +170,24 @@ class _Identities:
 
 
 class _Pickler(pickle.Pickler):
-    """Writes the state of arguments. The bytes are only compared, and never read."""
+    """Writes the state of arguments, then what the functions hold. The bytes are only compared, and never read."""
 
     def __init__(self, digest: Callable[[Any], object] | None) -> None:
         self._file = io.BytesIO()
         super().__init__(self._file, PROTOCOL)
         self._digest = digest
         self.by_identity: list[Any] = []
+        self._functions: list[Any] = []
+        self._writes_held = False
 
-    def pickled(self, value: Any) -> bytes:
+    def pickled(self, arguments: Any, held: Any) -> bytes:
         try:
-            self.dump(value)
+            self.dump(arguments)
+            self._writes_held = True
+            if held is not None:
+                self.dump(held)
+            for function in self._functions:  # grows meanwhile
+                self.dump(_held_by(function))
         except CannotCache:
             raise
         except Exception as error:  # a class may raise anything while it is pickled
@@ -186,7 +199,9 @@ class _Pickler(pickle.Pickler):
         if obj is _identity:
             return NotImplemented
         if isinstance(obj, (FunctionType, type)):
-            if self._digest is not None and _is_found_by_name(obj):
+            if isinstance(obj, FunctionType):
+                self._functions.append(obj)
+            if self._digest is not None and (self._writes_held or _is_found_by_name(obj)):
                 return _identity, (obj.__module__, obj.__qualname__, self._digest(obj))
         elif isinstance(obj, ModuleType):
             return _identity, (obj.__name__,)
@@ -198,19 +213,34 @@ class _Pickler(pickle.Pickler):
         if self._digest is not None:
             raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
         self.by_identity.append(obj)
-        # What a function holds is its state: pickle writes it after it knows the function, which may hold itself.
-        held = _held_by(obj) if isinstance(obj, FunctionType) else None
-        return _identity, (len(self.by_identity),), held
+        return _identity, (len(self.by_identity),)
 
 
 def _identity(what: object) -> None:
     """Represents an object in a key. It is never called, because keys are not read."""
 
 
-def _held_by(function: FunctionType) -> tuple[Any, ...] | None:
+def held_by_callable(function: Any) -> tuple[Any, ...] | None:
+    """What calls of a function hold from call to call; of a class, what its constructors hold.
+
+    >>> held_by_callable(lambda x: x), held_by_callable(lambda x, y=1: x), held_by_callable(len)
+    (None, ((1,), None, {}, []), None)
+    """
+    if type(function) is FunctionType:
+        return _held_by(function)
+    if isinstance(function, type):
+        constructors = lookup(function, "__new__"), lookup(function, "__init__")
+        held = tuple(_held_by(underlying(constructor)) for constructor in constructors)
+        return held if any(held) else None
+    return _held_by(getattr(function, "__wrapped__", None))  # of `lru_cache`
+
+
+def _held_by(function: Any) -> tuple[Any, ...] | None:
     """What calls of a function may change: the variables of its closure, its defaults and its attributes."""
-    cells = function.__closure__ or ()
-    held = function.__defaults__, function.__kwdefaults__, vars(function), [*map(_content, cells)]
+    if type(function) is not FunctionType:
+        return None
+    cells = function.__closure__
+    held = function.__defaults__, function.__kwdefaults__, vars(function), [*map(_content, cells)] if cells else []
     return held if any(held) else None
 
 

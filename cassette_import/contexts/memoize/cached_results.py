@@ -28,7 +28,9 @@ from cassette_import.contexts.memoize.array_copies import check_memory, is_array
 from cassette_import.contexts.memoize.copied_objects import (
     check_can_be_copied,
     is_hashed_by_identity,
+    is_its_own_copy,
     is_told_from_a_copy,
+    may_be_shared,
 )
 
 __all__ = ["CachedResult", "cached_result"]
@@ -90,7 +92,8 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
     if _is_part_held(result, pickler):
         raise CannotCache("a part of its result is held elsewhere too, and a copy would be another object")
     check_memory(part for _, part in pickler.memo.copy().values())
-    key.check_not_in(pickler.memo.copy())
+    if not all(map(may_be_shared, key.shared_with(pickler.memo.copy()))):
+        raise CannotCache("its result contains one of its arguments")
     if type(result) is tuple and all(type(item) in IMMUTABLE for item in result):
         return CachedResult(result, is_pickled=False)
     return CachedResult(file.getvalue(), is_pickled=True)
@@ -140,23 +143,24 @@ _SHARED: Final = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 def _is_part_held(result: Any, pickler: pickle.Pickler) -> bool:
     """Whether other code holds a part of a pickled result, and would notice that a copy is another object."""
-    parts = (part for _, part in pickler.memo.copy().values())
-    if any(getweakrefcount(part) for part in parts if part is not result and _is_changeable(part)):
-        return True
-    return any(count > _REFERENCES_OF_PICKLING for count in _other_references(result, pickler))
+    counts = _other_references(result, pickler)  # before any variable here holds a part
+    memo = pickler.memo.copy()
+    held = [part for _, part in memo.values() if part is not result and _is_changeable(part) and getweakrefcount(part)]
+    held += [memo[identity][1] for identity, count in counts.items() if count > _REFERENCES_OF_PICKLING]
+    return not all(map(is_its_own_copy, held))
 
 
-def _other_references(result: Any, pickler: pickle.Pickler) -> list[int]:
+def _other_references(result: Any, pickler: pickle.Pickler) -> dict[int, int]:
     """The references to each mutable part of a pickled result, without those of the result's other parts."""
     memo = pickler.memo.copy()
     counted = list(filter(_is_changeable, (part for _, part in memo.values() if part is not result)))
     if not counted:
-        return []
+        return {}
     # In functions of their own: no variable here may hold a part.
     parts, always = [part for _, part in memo.values()], itertools.repeat(memo.keys())
     inside = Counter(itertools.chain.from_iterable(map(_referents, parts, always)))
     del parts
-    return [getrefcount(part) - inside[id(part)] for part in counted]
+    return {id(part): getrefcount(part) - inside[id(part)] for part in counted}
 
 
 def _is_changeable(part: Any) -> bool:
@@ -185,7 +189,7 @@ def _references_of_pickling() -> int:
     result: list[list[Any]] = [[]]
     pickler = _ResultPickler(io.BytesIO(), PROTOCOL)
     pickler.dump(result)
-    return _other_references(result, pickler)[0]
+    return next(iter(_other_references(result, pickler).values()))
 
 
 _REFERENCES_OF_PICKLING: Final = _references_of_pickling()

@@ -23,7 +23,7 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.common.unmatched_targets import never_called
-from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order, takes_others
+from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, held_by_callable, in_order, takes_others
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Shared, Store
 from cassette_import.interpreter.hidden_frames import hidden
@@ -153,6 +153,7 @@ class Memoize(TargetedContext):
         cached = None if key is None else self._cached(target, key)
         is_coroutine = inspect.iscoroutinefunction(function)
         lock = None
+        result = None  # certainly bound: CPython 3.14 takes a reference to a variable only if it may be unbound
         if cached is None and key is not None and not is_coroutine:
             lock = self._store.lock(self._identities[id(target)], key.value)
         try:
@@ -187,7 +188,7 @@ class Memoize(TargetedContext):
             if len(keywords) > 1:
                 others = id(target) in self._with_others
                 keywords = in_order(keywords, target.function) if others else dict(sorted(keywords.items()))
-            return Key(arguments, keywords, self._store.digest)
+            return Key(arguments, keywords, self._store.digest, held_by_callable(target.function))
         except CannotCache as reason:
             self._not_cached(statistics, reason)
             return None

@@ -5,14 +5,15 @@ Knows classes, and what pickle leaves out; must not know results, keys or stores
 
 from __future__ import annotations
 
+import pickle
 import sys
 from enum import Enum
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.contexts.memoize.argument_keys import CannotCache, check_was_not_raised
+from cassette_import.contexts.memoize.argument_keys import PROTOCOL, CannotCache, check_was_not_raised
 
-__all__ = ["check_can_be_copied", "is_hashed_by_identity", "is_told_from_a_copy"]
+__all__ = ["check_can_be_copied", "is_hashed_by_identity", "is_its_own_copy", "is_told_from_a_copy", "may_be_shared"]
 
 _HASH: Final[Any] = object.__hash__
 _SET_ATTRIBUTE: Final[Any] = object.__setattr__
@@ -31,6 +32,33 @@ def is_told_from_a_copy(value: Any) -> bool:
     (True, False)
     """
     return getattr(type(value), "__hash__", None) is None or is_hashed_by_identity(value) or _has_attributes(value)
+
+
+def may_be_shared(value: Any) -> bool:
+    """Whether an argument may be a part of a result: its copy is the object itself, or an equal value of a type in C.
+
+    A program compares values of its own classes by `is`, to see whether a call has returned its argument unchanged.
+
+    >>> import datetime, fractions
+    >>> may_be_shared(len), may_be_shared(datetime.date(2000, 1, 1)), may_be_shared(fractions.Fraction(1, 2))
+    (True, True, False)
+    """
+    is_in_c = not any(
+        isinstance(member, FunctionType) for base in type(value).__mro__ for member in vars(base).values()
+    )
+    return (is_in_c and not is_told_from_a_copy(value)) or is_its_own_copy(value)
+
+
+def is_its_own_copy(value: Any) -> bool:
+    """Whether pickle finds an object again in place of a copy: a class, a logger, a singleton of its class.
+
+    >>> is_its_own_copy(len), is_its_own_copy([])
+    (True, False)
+    """
+    try:
+        return pickle.loads(pickle.dumps(value, PROTOCOL)) is value
+    except Exception:  # a class may raise anything while it is pickled
+        return False
 
 
 def _has_attributes(value: Any) -> bool:
