@@ -5,6 +5,7 @@ Knows units, trees and files. Must not know which code is live.
 
 from __future__ import annotations
 
+import ast
 import opcode
 from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType, ModuleType
@@ -18,6 +19,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.bound_variables import LastingVariables
 from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.trees.code_identity import is_same
 from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant
@@ -128,6 +130,9 @@ class BodyCompiler:
         names = source.names()
         imported = names.imported & set(all_names(plain))
         module, function = skeleton.skeleton(place, plain.co_freevars, imported)
+        if not _is_of_source(plain, source, module):
+            unit.reason = _OTHER_SOURCE
+            return None
         bodies = {}
         for variant in variants:
             if variant.shape.passes:
@@ -153,9 +158,8 @@ class BodyCompiler:
         )
         compiled = source.compile(module, plain.co_flags)
         code = skeleton.find_function(compiled, plain)
-        if code is None:  # another function stands at its place: it was compiled from other text
-            unit.reason = _OTHER_SOURCE
-            return None
+        if code is None:
+            raise LookupError("rewriting has changed its parameters or free variables")
         # `types.coroutine` marks a function by a flag that its source does not show; the skeleton nests it otherwise.
         marks = plain.co_flags & (code_flags.ITERABLE_COROUTINE | _NESTING)
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
@@ -199,10 +203,18 @@ def _place_of(unit: Unit) -> places.Place | None:
         unit.reason = source.problem or "its source is not found"
         return None
     unit.reason = source.reason_to_leave_alone(place)
-    is_certain = source.trusted and unit.is_current
-    if unit.reason is None and not is_certain and not any(_same(plain, code) for code in source.functions()):
-        unit.reason = _OTHER_SOURCE
     return place if unit.reason is None else None
+
+
+def _is_of_source(plain: CodeType, source: SourceFile, module: ast.Module) -> bool:
+    """Whether the code of a function is what its source compiles to: in its skeleton, or else in the whole module.
+
+    Decorators compile functions anew or patch their code, import hooks compile other text, and files are edited.
+    """
+    code = skeleton.find_function(source.compile(module, plain.co_flags), plain)
+    if code is not None and is_same(skeleton.requalify(code, plain), plain):
+        return True
+    return any(is_same(plain, code) for code in source.functions())
 
 
 def _not_modules(names: Iterable[str], function: FunctionType) -> set[str]:
@@ -221,16 +233,6 @@ def _shape(record: FileRecord, variant: Variant) -> Shape:
     if record.installed or not shape.intercepts_nothing or not variant.may_get_overloads:
         return shape
     return shape._replace(targets=Events.CALLS, overloads=Events.CALLS)
-
-
-def _same(code: CodeType, other: CodeType) -> bool:
-    """Whether two code objects do the same, functions and classes in them included. Line tables are not compared."""
-    consts = [const for const in code.co_consts if not isinstance(const, CodeType)]
-    other_consts = [const for const in other.co_consts if not isinstance(const, CodeType)]
-    if code.co_code != other.co_code or code.co_names != other.co_names or repr(consts) != repr(other_consts):
-        return False
-    nested = [const for const in code.co_consts if isinstance(const, CodeType)]
-    return all(map(_same, nested, [const for const in other.co_consts if isinstance(const, CodeType)]))
 
 
 _OTHER_SOURCE: Final = "its code is not what its source says"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import source_hash
 from marshal import dumps, loads
 from types import CodeType
 from typing import Any, Final
@@ -20,6 +21,7 @@ from zlib import compress, decompress  # by name: the interpreter empties module
 
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.records import Record
+from cassette_import.rewriting.trees.code_identity import essence
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, parameter_names, replace_functions
 from cassette_import.specialization.live_code import Places, Prefixes, live, names_of, places_in, stored, stored_for
 from cassette_import.specialization.trampolines import is_trampoline
@@ -33,6 +35,8 @@ class CachedBody(Record):
 
     prefixes: Prefixes
     code: CodeType
+    digest: bytes
+    """The digest of the plain code that it replaces: a decorator may have given the function other code in this run."""
 
     is_live: bool = False
 
@@ -40,7 +44,7 @@ class CachedBody(Record):
         """The live body for variants with these prefixes."""
         if self.is_live and prefixes == self.prefixes:
             return self
-        return CachedBody(prefixes, live(self.stored_code(), self.prefixes, prefixes), True)
+        return CachedBody(prefixes, live(self.stored_code(), self.prefixes, prefixes), self.digest, True)
 
     def stored_code(self) -> CodeType:
         """The code as it can be serialised."""
@@ -48,7 +52,7 @@ class CachedBody(Record):
 
     def stored(self) -> tuple[Any, ...]:
         """What is written to disk."""
-        return self.prefixes, self.stored_code()
+        return self.prefixes, self.stored_code(), self.digest
 
 
 class CachedModule(Record):
@@ -106,21 +110,22 @@ class CachedModule(Record):
         """The compiled bodies in the module, by the names of their functions."""
         for code, plain in self.functions():
             if not is_trampoline(code):
-                yield name_of(plain), CachedBody(self.prefixes, code, self.is_live)
+                yield name_of(plain), CachedBody(self.prefixes, code, digest_of(plain), self.is_live)
 
     def with_bodies(self, bodies: Mapping[str, CachedBody]) -> tuple[CachedModule, set[str]]:
         """The module with these bodies in it as well, and the names of those that it has a place for.
 
         The module can be serialised. A name that several functions have is passed over.
         """
-        names = [name_of(plain) for _, plain in self.functions()]
+        plain_functions = [plain for _, plain in self.functions()]
+        names = [name_of(plain) for plain in plain_functions]
         once = {name for name in names if names.count(name) == 1} if len(set(names)) < len(names) else set(names)
-        remaining = iter(names)
+        remaining = zip(names, plain_functions, strict=True)
 
         def replacement_of(function: CodeType) -> CodeType:
-            name = next(remaining)
+            name, plain = next(remaining)
             body = bodies.get(name) if name in once else None
-            if body is None:
+            if body is None or body.digest != digest_of(plain):
                 return function
             return stored_for(body.stored_code(), body.prefixes, self.prefixes)
 
@@ -163,3 +168,8 @@ def name_of(plain: CodeType) -> str:
     Lambdas of one line whose code does not show where they are differ by their parameters.
     """
     return repr((plain.co_qualname, key_of(plain), parameter_names(plain)))
+
+
+def digest_of(plain: CodeType) -> bytes:
+    """What identifies the plain code of a function, in all processes."""
+    return source_hash(repr((essence(plain), plain.co_linetable)).encode())

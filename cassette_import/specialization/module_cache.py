@@ -19,7 +19,7 @@ from cassette_import.interpreter.constant_sets import has_sets, with_settled_set
 from cassette_import.interpreter.records import Record
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
-from cassette_import.specialization.cached_code import CachedBody, CachedModule
+from cassette_import.specialization.cached_code import CachedBody, CachedModule, digest_of
 from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.progress import PROGRESS
 
@@ -71,12 +71,12 @@ class ModuleCache:
         if entry is None:
             return compile_body()
         prefixes = tuple([variant.shape.prefix for variant in variants])
-        cached = entry.body(name)
-        if cached is not None and _fits(cached.code, plain):
+        cached, digest = entry.body(name), digest_of(plain)
+        if cached is not None and cached.digest == digest:
             return entry.live_body(name, cached, prefixes)
         code = compile_body()
         if code is not None:
-            entry.add_body(name, CachedBody(prefixes, code, True))
+            entry.add_body(name, CachedBody(prefixes, code, digest, True))
         return code
 
     def module(self, record: FileRecord, variant: Variant, is_level_overdubbed: bool) -> CachedModule | None:
@@ -286,11 +286,6 @@ def _unpacked(kind: type[_Cached], fields: list[Any]) -> _Cached:
     """A body or module from disk. Its sets get the order that they had when the code was compiled."""
     made = kind(*fields[:-1])
     return made._replace(code=with_settled_sets(made.code)) if fields[-1] else made
-
-
-def _fits(code: CodeType, plain: CodeType) -> bool:
-    """Whether a cached body has the parameters and free variables of the function."""
-    return code.co_freevars == plain.co_freevars and code.co_argcount == plain.co_argcount
 
 
 MODULE_CACHE: Final = ModuleCache()

@@ -301,7 +301,7 @@ class SourceFile:
         if self._functions is None:
             self._functions = []
             try:
-                tree = self.parse(self._read() or "")
+                tree = self.module(self._read() or "")
                 work = [self.compile(tree, 0)]
                 # Programs may compile a file in pieces: then functions do not know what other pieces import.
                 tree.body = [statement for statement in tree.body if not _is_import(statement)]
