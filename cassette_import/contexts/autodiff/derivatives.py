@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
+from cassette_import.contexts.autodiff.modes import ALL_PARTIALS, Forward, Node, Reverse
 from cassette_import.contexts.autodiff.structures import (
     Inputs,
     check_result,
@@ -34,7 +34,7 @@ from cassette_import.contexts.autodiff.structures import (
     split_outputs,
 )
 from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.partials import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
+from cassette_import.contexts.common.partials import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, TRUTH_VALUES
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
@@ -44,7 +44,7 @@ __all__ = ["derivative", "gradient", "jvp", "vjp"]
 
 
 _KNOWN = frozenset(
-    map(id, (*PARTIALS, *JOINT_PARTIALS, *FOLDS, *LOCALLY_CONSTANT, *TRUTH_VALUES, *COMPOSITIONS, min, max, float))
+    map(id, (*ALL_PARTIALS, *JOINT_PARTIALS, *FOLDS, *LOCALLY_CONSTANT, *TRUTH_VALUES, *COMPOSITIONS, min, max, float))
 )
 
 

@@ -10,7 +10,8 @@ import functools
 import itertools
 import numbers
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from decimal import Decimal
 from types import FunctionType
 from typing import Any, ClassVar, Final
@@ -21,6 +22,7 @@ from cassette_import.contexts.autodiff.complex_rules import ATTRIBUTES, COMPLEX_
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.ieee_numbers import finished, ieee
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
 from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
 from cassette_import.contexts.common.own_operators import NUMBERS, runs_own_method
@@ -32,11 +34,11 @@ from cassette_import.contexts.common.partials import (
     TRUTH_VALUES,
 )
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.errors import NotOverdubbable
+from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run, wrapped
 
 __all__ = [
     "Differentiating",
@@ -96,6 +98,9 @@ class Differentiating(LosesNothing, tagging=True):
         """The metadata of a result, from pairs of a partial derivative and the metadata of an argument."""
         raise NotImplementedError
 
+    quiet: ClassVar[Callable[[], Any]] = nullcontext
+    """A block in which the program gets no warnings of what rules compute."""
+
     def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """A call of a function with a rule, where an argument is no number or none has a derivative."""
         return call_without_overload(f, arguments, {})
@@ -140,6 +145,8 @@ class Node:
 
 
 _number: Final = operator.attrgetter("number")
+_UNREACHED: Final = float("0")
+"""The weight of a node on which the seeds do not depend. Another zero times an infinite derivative is not zero."""
 
 
 class ComplexNode(Node):
@@ -171,18 +178,19 @@ class Reverse(Differentiating):
     def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
         """The derivatives of the weighted sum of the seeds, with respect to each node on the tape."""
         self.tape.sort(key=_number)
-        found: list[Any] = [0.0] * len(self.tape)
+        found: list[Any] = [_UNREACHED] * len(self.tape)
         for node, weight in seeds:
-            found[node.number] = found[node.number] + weight
+            if not (type(weight) is float and weight == 0.0):
+                found[node.number] = found[node.number] + weight
         for node in reversed(self.tape):
             weight = found[node.number]
-            if node.pairs and not (type(weight) is float and weight == 0.0):
+            if node.pairs and weight is not _UNREACHED:
                 kind = type(node)
                 if kind is Node or kind is ComplexNode:
-                    if kind is Node and type(weight) is not float:
-                        weight = _real(weight)
+                    weight = real_weight(node, weight)
                     for partial, source in node.pairs:
-                        found[source.number] = found[source.number] + partial * weight
+                        share = partial * weight if type(partial) is float else scaled(partial, weight)
+                        found[source.number] = found[source.number] + share
                 else:
                     for source, contribution in node.contributions(weight):
                         found[source.number] = found[source.number] + contribution
@@ -197,6 +205,19 @@ class Reverse(Differentiating):
         """The derivative for a number or array of the arguments, from the result of `pull_back`."""
         derivative = found[node.number]
         return derivative if type(derivative) is float or type(node) is ComplexNode else _real(derivative)
+
+
+def scaled(partial: Any, weight: Any) -> Any:
+    """The weight of a node, times a partial derivative."""
+    try:
+        return partial * weight
+    except OverflowError:  # of an integer that is larger than all floats
+        return finished(ieee(partial) * weight)
+
+
+def real_weight(node: Node, weight: Any) -> Any:
+    """The weight of a node on the tape: a real one, unless the number is complex."""
+    return _real(weight) if type(weight) is not float and type(node) is not ComplexNode else weight
 
 
 def _real(derivative: Any) -> Any:
@@ -231,15 +252,43 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if isinstance(value, Decimal) or isinstance(values[0], Decimal) or isinstance(values[-1], Decimal):
         kind = complex if isinstance(value, complex) else float
         values, value = [run(kind, one) for one in values], run(kind, value)
-    if f in ALL_PARTIALS:
-        partials = ALL_PARTIALS[f]
-        pairs = [(partials[number](value, *values), metadata) for number, metadata in found]
-    else:
+    return with_metadata(result, own_tag, _derivative(ctx, f, value, values, found))
+
+
+def _derivative(ctx: Any, f: Any, value: Any, values: list[Any], found: list[tuple[int, Any]]) -> Any:
+    """The metadata of a result by the rule of a function.
+
+    At the edge of a domain, the rule may raise where the function has a value. The program must not get that error: the
+    derivative is infinite there, or NaN.
+    """
+    with ctx.quiet():
+        try:
+            pairs = _pairs(f, value, values, found)
+            if type(value) is float and type(pairs[0][0]) is float:  # nothing is complex
+                return ctx.combine(pairs)
+            return ctx.combine_for(value, [(finished(partial), metadata) for partial, metadata in pairs])
+        except CassetteError:
+            raise
+        except Exception as error:
+            try:
+                pairs = _pairs(f, ieee(value), [*map(ieee, values)], found)
+                return ctx.combine_for(value, [(finished(partial), metadata) for partial, metadata in pairs])
+            except CassetteError:
+                raise
+            except Exception:
+                raise ctx.refuse(no_rule_error(f)) from error
+
+
+def _pairs(f: Any, value: Any, values: list[Any], found: list[tuple[int, Any]]) -> list[tuple[Any, Any]]:
+    """The partial derivatives of a call with the metadata of their arguments."""
+    if f in FOLDS:
+        every = FOLDS[f](value, *values)
+    elif f in JOINT_PARTIALS:
         every = JOINT_PARTIALS[f](value, *values)
-        pairs = [(every[number], metadata) for number, metadata in found]
-    if type(value) is float and type(pairs[0][0]) is float:  # nothing is complex
-        return with_metadata(result, own_tag, ctx.combine(pairs))
-    return with_metadata(result, own_tag, ctx.combine_for(value, pairs))
+    else:
+        partials = ALL_PARTIALS[f]
+        return [(partials[number](value, *values), metadata) for number, metadata in found]
+    return [(every[number], metadata) for number, metadata in found]
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
@@ -252,14 +301,14 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
         return fallback(ctx, f, given, *start, **keywords)
     if runs_own_method(f, values):
         raise ctx.refuse(no_rule_error(f, given))
-    if any(type(value) is Tagged for value in values):
-        value = functools.reduce(functools.partial(run, _PAIRWISE[f]), values)
-    elif start or keywords:
-        value = f(values[1:], *(values[:1] if start else ()), **dict.fromkeys(keywords, values[0]))
+    numbers = [plain(value) for value in values]
+    if start or keywords:
+        value = f(numbers[1:], *(numbers[:1] if start else ()), **dict.fromkeys(keywords, numbers[0]))
     else:
-        value = f(values)
-    partials = FOLDS[f](value, *values)
-    return with_metadata(value, own_tag, ctx.combine([(partials[number], metadata) for number, metadata in found]))
+        value = f(numbers)
+    if any(type(one) is Tagged for one in values):
+        value = wrapped(value, metas_of(functools.reduce(functools.partial(run, _PAIRWISE[f]), values)))
+    return with_metadata(value, own_tag, _derivative(ctx, f, value, values, found))
 
 
 def has_no_metadata(items: list[Any]) -> bool:

@@ -20,6 +20,7 @@ from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.number_functions.row import formula_of
 from cassette_import.contexts.common.number_functions.table import row_of
 from cassette_import.contexts.common.own_operators import NUMBERS
+from cassette_import.contexts.common.partials import sign_of_real
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
 from cassette_import.runtime.state import ACTIVE
@@ -30,7 +31,8 @@ __all__ = ["quick_derivative"]
 
 _FLOATS: Final = SimpleNamespace(
     **{name: getattr(math, name) for name in ("sqrt", "exp", "exp2", "sin", "cos", "tan", "sinh", "cosh", "log")},
-    sign=functools.partial(math.copysign, 1.0),
+    sign=sign_of_real,
+    unit=functools.partial(math.copysign, 1.0),
     scale=functools.partial(math.ldexp, 1.0),
     trunc=math.trunc,
     floor_quotient=operator.floordiv,
@@ -67,8 +69,8 @@ class _Mode:
 _FORWARD: Final = _Mode(float, "made = {}", "({}) * {}", " + ")
 _REVERSE: Final = _Mode(
     Node,
-    "context = activation.contexts[level]; made = new(Node); made.number = next(context._numbers); "
-    "made.pairs = [{}]; context.tape.append(made)",
+    "pairs = [{}]; context = activation.contexts[level]; made = new(Node); made.number = next(context._numbers); "
+    "made.pairs = pairs; context.tape.append(made)",
     "({}, {})",
     ", ",
 )
@@ -111,7 +113,10 @@ def make(function, level, general, beside, on, partials, kind, arrays):
                 of_x = metas.get(own)
                 if type(of_x) is kind:
                     v = {value}
-                    {with_x}
+                    try:
+                        {with_x}
+                    except Exception:
+                        return general({arguments})
                     {wrapped}
         elif type(given_x) is float or type(given_x) is int:
             {refresh}
@@ -140,13 +145,19 @@ def make(function, level, general, beside, on, partials, kind, arrays):
                             if type(of_y) is kind:
                                 v = {value}
                                 {checked}
-                                {with_both}
+                                try:
+                                    {with_both}
+                                except Exception:
+                                    return general({arguments})
                                 {wrapped}
                     elif type(given_y) is float or type(given_y) is int:
                         y = given_y
                         v = {value}
                         {checked}
-                        {with_x}
+                        try:
+                            {with_x}
+                        except Exception:
+                            return general({arguments})
                         {wrapped}
         elif type(given_x) is float or type(given_x) is int:
             if type(given_y) is Tagged:
@@ -159,7 +170,10 @@ def make(function, level, general, beside, on, partials, kind, arrays):
                         x = given_x
                         v = {value}
                         {checked}
-                        {with_y}
+                        try:
+                            {with_y}
+                        except Exception:
+                            return general({arguments})
                         {wrapped}
             elif type(given_y) is float or type(given_y) is int:
                 {refresh}
@@ -171,7 +185,8 @@ def make(function, level, general, beside, on, partials, kind, arrays):
 """Quick forms of functions of two arguments. All is in one function, because each call costs as much as the arithmetic.
 
 A wrapper has metadata of one context alone if its dict has one item. It is made without `__init__`: where one of the
-arguments is wrapped, it is known already that there is metadata."""
+arguments is wrapped, it is known already that there is metadata. Where a partial derivative raises, the overload says
+what it is."""
 
 _TEMPLATES: Final = {1: _UNARY, 2: _BINARY}
 

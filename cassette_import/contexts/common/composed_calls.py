@@ -9,8 +9,10 @@ import numbers
 from typing import Any
 
 from cassette_import.contexts.common.compositions import COMPOSITIONS, NoComposition
+from cassette_import.contexts.common.ieee_numbers import ieee
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.common.sized_containers import is_a_container
+from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import is_iterable, items_outside
@@ -40,8 +42,10 @@ def compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     here = ACTIVE.get()
     token = ACTIVE.set(here.suspended or here)
     try:
-        return _with_metadata(value, COMPOSITIONS[f](*given, **named))
-    except (NoComposition, TypeError):
+        return _with_metadata(value, _composed(f, given, named))
+    except CassetteError:
+        raise
+    except (NoComposition, ArithmeticError, TypeError, ValueError):
         pass
     finally:
         ACTIVE.reset(token)
@@ -53,6 +57,20 @@ def _call_again(f: Any, arguments: Any, given: Any, keywords: Any, named: Any) -
     """Make the call without an overload, with lists for what the program iterates over, which may do so only once."""
     positional = [_again(*pair) for pair in zip(arguments, given, strict=True)]
     return call_without_overload(f, positional, {name: _again(keywords[name], named[name]) for name in keywords})
+
+
+def _composed(f: Any, given: list[Any], named: dict[str, Any]) -> Any:
+    """What the composition computes, without errors that the function itself does not raise."""
+    try:
+        return COMPOSITIONS[f](*given, **named)
+    except CassetteError:
+        raise
+    except (ArithmeticError, ValueError):
+        return COMPOSITIONS[f](*map(_ieee, given), **{name: _ieee(argument) for name, argument in named.items()})
+
+
+def _ieee(given: Any) -> Any:
+    return list(map(ieee, given)) if type(given) is _Items else ieee(given)
 
 
 class _Items(list[Any]):

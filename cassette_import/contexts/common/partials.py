@@ -39,9 +39,17 @@ def _log_of_base(x: Any, power: Any) -> Any:
     return run(cmath.log if isinstance(x, complex) or isinstance(power, complex) else math.log, x)
 
 
+def sign_of_real(x: Any) -> Any:
+    """The sign of a number: 0.0 for a zero, in contexts further out too."""
+    if type(x) is float or type(x) is int:
+        return math.copysign(1.0, x) if x else 0.0
+    return run(math.copysign, 0.5, 0.0 + x) - run(math.copysign, 0.5, 0.0 - x)
+
+
 REAL: Final = SimpleNamespace(
     **{name: _through_run(getattr(math, name)) for name in _NAMES},
-    sign=functools.partial(run, math.copysign, 1.0),
+    sign=sign_of_real,
+    unit=functools.partial(run, math.copysign, 1.0),
     scale=functools.partial(run, math.ldexp, 1.0),
     trunc=_through_run(math.trunc),
     floor_quotient=_through_run(operator.floordiv),

@@ -531,7 +531,7 @@ def test_arrays_of_other_kinds_are_an_error():
         gradient(lambda x: x * 1j, VECTOR)
     with pytest.raises(NotOverdubbable, match="the function computes with complex numbers"):
         gradient(lambda x: ((x[0] + 1j) * (x[1] - 1j)).real, VECTOR)
-    with pytest.raises(TypeError, match="no derivative of the absolute value of a complex number"):
+    with pytest.raises(NotOverdubbable, match="there is no derivative of abs"):
         gradient(lambda x: abs(x[0] + 1j), VECTOR)
     with pytest.raises(NotOverdubbable, match="arrays of type matrix have no derivative"):
         gradient(lambda x: np.multiply(x, np.ma.array([1.0, 2.0, 3.0]).view(np.matrix)), VECTOR)

@@ -60,26 +60,56 @@ class LinearMap(NamedTuple):
 
     push: Callable[[Any], Any]
     pull: Callable[[Any], Any]
+    pull_chosen: Callable[[Any, Any], tuple[Any, Any]] | None = None
+    """As `pull`, where the result depends on some elements only: it gets and returns a weight and a mask of these. An
+    element that was not chosen contributes nothing, although its derivative is infinite. None: all elements count."""
+
+
+def _moving(push: Callable[[Any], Any], pull: Callable[[Any], Any]) -> LinearMap:
+    """A map that only moves elements, and so moves masks."""
+    return LinearMap(push, pull, lambda weight, mask: (pull(weight), pull(1.0 * mask) != 0))
+
+
+def _product_where(mask: Any, partial: Any, other: Any) -> Any:
+    return call(numpy.where, mask, partial * other, 0.0)
 
 
 # ---- element by element, and sums
 
 
-def scaling(partial: Any, shape: tuple[int, ...]) -> LinearMap:
-    """Multiplication by a partial derivative, for an argument of this shape that may be broadcast."""
+def scaling(partial: Any, shape: tuple[int, ...], *, selects: bool = False) -> LinearMap:
+    """Multiplication by a partial derivative, for an argument of this shape that may be broadcast.
+
+    `selects`: where the partial derivative is zero, the function has chosen another argument.
+    """
+
+    def push(tangent: Any) -> Any:
+        return _product_where(plain(partial) != 0, partial, tangent) if selects else partial * tangent
+
+    def pull_chosen(weight: Any, mask: Any) -> tuple[Any, Any]:
+        mask = mask & (plain(partial) != 0) if selects else mask
+        return unbroadcast(_product_where(mask, partial, weight), shape), unbroadcast(1.0 * mask, shape) != 0
+
     if type(partial) is float and partial == 1.0:
-        return LinearMap(lambda tangent: tangent, lambda weight: unbroadcast(weight, shape))
-    return LinearMap(lambda tangent: partial * tangent, lambda weight: unbroadcast(partial * weight, shape))
+        return LinearMap(lambda tangent: tangent, lambda weight: unbroadcast(weight, shape), pull_chosen)
+    return LinearMap(push, lambda weight: unbroadcast(partial * weight, shape), pull_chosen)
 
 
-def weighted_sum(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
+def weighted_sum(
+    weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], outcome: tuple[int, ...], *, selects: bool = False
+) -> LinearMap:
     """The weighted sum over axes of an array of this shape; the result has the shape `outcome`."""
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
 
     def push(tangent: Any) -> Any:
-        return call(numpy.reshape, call(numpy.sum, broadcast(weights * tangent, shape), axes), outcome)
+        terms = _product_where(plain(weights) != 0, weights, tangent) if selects else weights * tangent
+        return call(numpy.reshape, call(numpy.sum, broadcast(terms, shape), axes), outcome)
 
-    return LinearMap(push, lambda weight: broadcast(weights * call(numpy.reshape, weight, kept), shape))
+    def pull_chosen(weight: Any, mask: Any) -> tuple[Any, Any]:
+        mask = broadcast(call(numpy.reshape, mask, kept), shape) & (not selects or plain(weights) != 0)
+        return _product_where(mask, weights, call(numpy.reshape, weight, kept)), mask
+
+    return LinearMap(push, lambda weight: broadcast(weights * call(numpy.reshape, weight, kept), shape), pull_chosen)
 
 
 def cumulative_sum(shape: tuple[int, ...], axis: Any) -> LinearMap:
@@ -98,7 +128,7 @@ def cumulative_sum(shape: tuple[int, ...], axis: Any) -> LinearMap:
 
 def gathering(positions: Any, shape: tuple[int, ...]) -> LinearMap:
     """The elements at flat positions of an array of this shape; 0 where a position is negative."""
-    return LinearMap(
+    return _moving(
         lambda tangent: call(gather_elements, positions, broadcast(tangent, shape)),
         lambda weight: call(scatter_elements, positions, shape, weight),
     )
@@ -123,12 +153,12 @@ def viewing(
         write(made, weight)
         return made
 
-    return LinearMap(push, pull)
+    return _moving(push, pull)
 
 
 def scattering(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
     """The transpose of `gathering`: sums of weights at positions."""
-    return LinearMap(
+    return _moving(
         lambda tangent: call(scatter_elements, positions, outcome, broadcast(tangent, shape)),
         lambda weight: call(gather_elements, positions, weight),
     )

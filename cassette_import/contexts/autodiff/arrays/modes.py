@@ -41,6 +41,8 @@ from cassette_import.contexts.autodiff.modes import (
     Reverse,
     call_without_overload,
     differentiate,
+    real_weight,
+    scaled,
 )
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.array_items import cursor_of_tagged, cursor_over
@@ -64,6 +66,10 @@ class Arrays(Differentiating, tagging=True):
     def __init__(self) -> None:
         super().__init__()
         self.memory = ArrayMemory(self.combine_maps)
+
+    @staticmethod
+    def quiet() -> Any:
+        return numpy.errstate(all="ignore")
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
         """The metadata of a result, from pairs of a linear map and the metadata of an argument."""
@@ -172,14 +178,22 @@ class ArrayForward(Arrays, Forward):
 
 
 class ArrayNode(Node):
-    """An array on the tape, or a number computed from one: pairs of a function that pulls weights back, and a node."""
+    """An array on the tape, or a number computed from one: pairs of a linear map and a node."""
 
     __slots__ = ()
 
     def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
-        with numpy.errstate(all="ignore"):
-            weight = _checked_real(weight)
-            return [(source, pull(weight)) for pull, source in self.pairs]
+        weight = _checked_real(weight)
+        return [(source, term.pull(weight)) for term, source in self.pairs]
+
+    def chosen_contributions(self, weight: Any, mask: Any) -> Iterable[tuple[Node, Any, Any]]:
+        """The contributions of a weight of which only the elements in the mask count, with their masks."""
+        mask = numpy.broadcast_to(mask, shape_of(weight))
+        for term, source in self.pairs:
+            if term.pull_chosen is None:
+                yield source, term.pull(weight), True
+            else:
+                yield source, *term.pull_chosen(weight, mask)
 
 
 class ArrayReverse(Arrays, Reverse):
@@ -191,7 +205,7 @@ class ArrayReverse(Arrays, Reverse):
         self._shapes: dict[int, tuple[int, ...]] = {}
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
-        node = ArrayNode(next(self._numbers), [(term.pull, source) for term, source in terms])
+        node = ArrayNode(next(self._numbers), terms)
         self.tape.append(node)
         return node
 
@@ -212,7 +226,35 @@ class ArrayReverse(Arrays, Reverse):
         return value, node
 
     def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
-        return super().pull_back([(node, self._weight(node, weight)) for node, weight in seeds])
+        seeds = [(node, self._weight(node, weight)) for node, weight in seeds]
+        with numpy.errstate(all="ignore"):
+            found = super().pull_back(seeds)
+            if any(_has_nan(plain(found[number])) for number in self._inputs):
+                return self._pull_back_chosen(seeds)
+        return found
+
+    def _pull_back_chosen(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
+        """As `pull_back`, without what functions such as `numpy.where` have not chosen.
+
+        Its weight is zero, which times an infinite derivative would be NaN.
+        """
+        found: list[Any] = [0.0] * len(self.tape)
+        chosen: list[Any] = [False] * len(self.tape)
+        for node, weight in seeds:
+            found[node.number] = found[node.number] + weight
+            chosen[node.number] = chosen[node.number] | (numpy.asarray(plain(weight)) != 0)
+        for node in reversed(self.tape):
+            weight, mask = found[node.number], chosen[node.number]
+            if not numpy.any(mask):
+                continue
+            if isinstance(node, ArrayNode):
+                terms = node.chosen_contributions(_checked_real(weight), mask)
+            else:
+                terms = [(source, scaled(partial, real_weight(node, weight)), True) for partial, source in node.pairs]
+            for source, contribution, there in terms:
+                found[source.number] = found[source.number] + contribution
+                chosen[source.number] = chosen[source.number] | there
+        return found
 
     def _weight(self, node: Node, weight: Any) -> Any:
         shape = self._shapes.get(node.number)
@@ -230,6 +272,10 @@ class ArrayReverse(Arrays, Reverse):
         if type(value) is float and type(derivative) is not Tagged and not numpy.ndim(derivative):
             return float(derivative)
         return derivative
+
+
+def _has_nan(derivative: Any) -> bool:
+    return derivative != derivative if type(derivative) is float else bool(numpy.isnan(derivative).any())
 
 
 def _checked_real(derivative: Any) -> Any:

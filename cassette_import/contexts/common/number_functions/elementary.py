@@ -161,7 +161,7 @@ _OF_FLOATS: Final = (
         LINEAR, "remainder", exact=True,
     ),
     Row(
-        (math.copysign,), ("copysign",), _with_sign, (lambda on, v, x, y: on.sign(x) * on.sign(y), _ZERO),
+        (math.copysign,), ("copysign",), _with_sign, (lambda on, v, x, y: on.sign(x) * on.unit(y), _ZERO),
         LINEAR, FREE, exact=True, total=True, sign_of=1,
     ),
     Row(

@@ -24,7 +24,12 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     scaling,
     shape_of,
 )
-from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS, PIECEWISE_CONSTANT
+from cassette_import.contexts.autodiff.arrays.rules.elementwise import (
+    NUMPY_FUNCTION,
+    PARTIALS,
+    PIECEWISE_CONSTANT,
+    SELECTING,
+)
 from cassette_import.contexts.autodiff.modes import split_metadata
 from cassette_import.runtime.tagging.wrappers import plain
 
@@ -50,7 +55,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
                 partial = partials[number](value, *(numpy.add(plain(one), 0.0) for one in values))
             if any(partial is one for one in (value, *values)):
                 partial = ctx.saved(partial)
-            terms.append((scaling(partial, shape_of(values[number])), metadata))
+            terms.append((scaling(partial, shape_of(values[number]), selects=f in SELECTING), metadata))
         return with_derivative(ctx, own_tag, value, terms)
 
 

@@ -60,9 +60,8 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
             weights = weigh(rules.Reduced(call(numpy.reshape, value, kept), x, axes, options))
         except NotImplementedError:
             raise ctx.refuse(no_rule_error(f)) from None
-        return with_derivative(
-            ctx, own_tag, value, [(weighted_sum(weights, shape, axes, shape_of(value)), found[0][1])]
-        )
+        summed = weighted_sum(weights, shape, axes, shape_of(value), selects=f in rules.EXTREMES)
+        return with_derivative(ctx, own_tag, value, [(summed, found[0][1])])
 
 
 @handles(numpy.ufunc.reduce)

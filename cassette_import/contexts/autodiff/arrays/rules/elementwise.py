@@ -50,6 +50,10 @@ def _power_exponent(v: Any, x: Any, y: Any) -> Any:
     return v * log(where(plain(x) == 0, 1.0, x))
 
 
+def _or_one(v: Any) -> Any:
+    return where(plain(v) == 0, 1.0, v)
+
+
 def _share_of_tie(chosen: Any, other: Any) -> Any:
     """The share of the derivative that the larger (or smaller) value gets: all of it, or half of it in a tie."""
     chosen, other = plain(chosen), plain(other)
@@ -60,13 +64,16 @@ def _larger(v: Any, x: Any, y: Any) -> Any:
     return numpy.where(plain(x) == plain(v), _share_of_tie(x, y), 0.0)
 
 
+SELECTING: Final = frozenset({numpy.maximum, numpy.fmax, numpy.minimum, numpy.fmin, numpy.heaviside})
+"""The functions that choose one of their arguments for each element: the partial derivative of the others is zero."""
+
 _EXTREME: Final = (_larger, lambda v, x, y: _larger(v, y, x))
 
 _BY_CASES: Final[dict[Any, tuple[Partial, ...]]] = {
     **dict.fromkeys((numpy.power, numpy.float_power), (_power_base, _power_exponent)),
     **dict.fromkeys((numpy.absolute, numpy.fabs), (lambda v, x: sign(x),)),
     numpy.copysign: (lambda v, x, y: sign(x) * numpy.where(numpy.signbit(plain(y)), -1.0, 1.0), constant(0.0)),
-    numpy.hypot: (lambda v, x, y: x / v, lambda v, x, y: y / v),
+    numpy.hypot: (lambda v, x, y: x / _or_one(v), lambda v, x, y: y / _or_one(v)),
     **dict.fromkeys((numpy.maximum, numpy.fmax, numpy.minimum, numpy.fmin), _EXTREME),
     numpy.heaviside: (constant(0.0), lambda v, x, y: numpy.where(plain(x) == 0, 1.0, 0.0)),
     numpy.sinc: (lambda v, x: where(plain(x) == 0, 0.0, (cos(math.pi * x) - v) / where(plain(x) == 0, 1.0, x)),),

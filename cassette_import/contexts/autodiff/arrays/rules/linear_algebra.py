@@ -5,6 +5,7 @@ Knows mathematics and linear maps; must not know contexts. Imported only if the 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     unbroadcast,
     weighted_sum,
 )
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 def _turned(matrix: Any) -> Any:
@@ -67,8 +69,39 @@ def solution(v: Any, a: Any, b: Any) -> tuple[LinearMap, ...]:
 
 
 def determinant(v: Any, x: Any) -> tuple[LinearMap, ...]:
-    """`det`: the determinant `v` of a matrix, which must not be singular."""
-    return (_traced(call(numpy.expand_dims, v, (-1, -2)) * _turned(call(numpy.linalg.inv, x)), shape_of(x)),)
+    """`det`: the determinant `v` of a matrix. Its derivative is the matrix of cofactors, also if it is singular."""
+    return (_traced(_cofactors(v, x), shape_of(x)),)
+
+
+def _cofactors(v: Any, x: Any) -> Any:
+    try:
+        back = call(numpy.linalg.inv, x)
+    except numpy.linalg.LinAlgError:
+        return _cofactors_of_singular(x)
+    lengths = [numpy.linalg.norm(plain(matrix), axis=(-2, -1)) for matrix in (x, back)]
+    if numpy.all(lengths[0] * lengths[1] < _NEARLY_SINGULAR):
+        return call(numpy.expand_dims, v, (-1, -2)) * _turned(back)
+    return _cofactors_of_singular(x)
+
+
+_NEARLY_SINGULAR: Final = 1e8
+"""From this condition number on, the inverse has lost half of the digits."""
+
+
+def _cofactors_of_singular(x: Any) -> Any:
+    shape = shape_of(x)
+    if type(x) is not Tagged:
+        u, sizes, v = numpy.linalg.svd(x)
+        others = numpy.where(numpy.eye(shape[-1], dtype=bool), 1.0, sizes[..., None, :]).prod(-1)
+        return (numpy.linalg.det(u) * numpy.linalg.det(v))[..., None, None] * (u * others[..., None, :]) @ v
+    found: Any = 0.0
+    for place in numpy.ndindex(shape[-2:]):  # a context further out differentiates the minors again
+        kept = numpy.ix_(*(numpy.delete(numpy.arange(shape[-1]), number) for number in place))
+        minor = call(numpy.linalg.det, call(operator.getitem, x, (..., *kept)))
+        here = numpy.zeros(shape[-2:])
+        here[place] = (-1.0) ** sum(place)
+        found = found + call(numpy.expand_dims, minor, (-1, -2)) * here
+    return found
 
 
 def log_determinant(v: Any, x: Any) -> tuple[LinearMap, ...]:

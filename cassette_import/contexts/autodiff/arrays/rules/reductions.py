@@ -99,6 +99,9 @@ REDUCTIONS: Final[dict[Any, tuple[tuple[str, ...], Callable[[Reduced], Any]]]] =
 }  # fmt: skip
 """For each reduction, the names of the parameters after the first, and the derivative with respect to each element."""
 
+EXTREMES: Final = frozenset(function for function, (_, weigh) in REDUCTIONS.items() if weigh is _extreme_weights)
+"""The reductions that choose some of the elements."""
+
 UFUNC_REDUCTIONS: Final = {
     numpy.add: numpy.sum, numpy.multiply: numpy.prod, numpy.maximum: numpy.max, numpy.minimum: numpy.min,
 }  # fmt: skip
