@@ -5,6 +5,7 @@ Importing the module registers it for NumPy's protocols. Knows all rules; must n
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -45,15 +46,47 @@ def call_function(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[s
     if handler is None:
         raise run.refuse(f"{name_of(f)} gets numbers that depend on the inputs, and there is no rule for it")
     out = keywords.pop("out", None)
+    arguments, keywords = _numbers_by_position(f, arguments, keywords)
     with np.errstate(all="ignore") if not run.active.live else np.errstate():
         found = handler(run, f, arguments, keywords)
     return found if out is None else _into(run, out, found)
 
 
+_BY_NAME: Final = frozenset({"initial", "weights"})
+"""The parameters of reductions that are looked up by name."""
+
+
+def _numbers_by_position(f: Any, arguments: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a call. Those that depend on the inputs are given by position, where rules look for them."""
+    named = [name for name, one in keywords.items() if name not in _BY_NAME and _depends(one)]
+    if not named:
+        return arguments, keywords
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except ValueError:  # it has none
+        return arguments, keywords
+    names = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if not set(named).issubset(names):
+        return arguments, keywords
+    rest, placed = dict(keywords), list(arguments)
+    for parameter in parameters[len(arguments) : 1 + max(map(names.index, named))]:
+        placed.append(rest.pop(parameter.name, parameter.default))
+    return tuple(placed), rest
+
+
+def _depends(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return any(map(_depends, value))
+    return type(value) in (Number, Array) and depends(value)
+
+
+def _outs(out: Any) -> tuple[Any, ...]:
+    return out if type(out) is tuple else (out,)
+
+
 def _into(run: Run, out: Any, found: Any) -> Any:
     """Store a result in the array that was given as `out`, and return it."""
-    if type(out) is tuple:
-        (out,) = out
+    (out,) = _outs(out)
     if type(out) is not Array:
         raise run.refuse("an array that was made elsewhere gets elements that depend on the inputs")
     out[...] = found
@@ -66,6 +99,9 @@ def _into(run: Run, out: Any, found: Any) -> Any:
 def call_ufunc(run: Run, ufunc: Any, method: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a ufunc, or one of its methods."""
     out = keywords.pop("out", None)
+    if out is not None and method == "__call__" and "where" in keywords:
+        found = call_ufunc(run, ufunc, method, arguments, {**keywords, "where": True})
+        return _into(run, out, call_function(run, np.where, (keywords["where"], found, *_outs(out)), {}))
     if any(type(one) in (list, tuple) for one in arguments[:2]):
         arguments = tuple(as_array(run, one) if type(one) in (list, tuple) else one for one in arguments)
     with np.errstate(all="ignore") if not run.active.live else np.errstate():

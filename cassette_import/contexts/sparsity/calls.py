@@ -89,6 +89,9 @@ class Calls(Stores):
             rule = _RULES.get(f)
         except TypeError:  # it has no hash
             rule = None
+        if rule in _READERS and f not in _OF_SEQUENCES and any(isinstance(one, Iterator) for one in arguments):
+            arguments = tuple(list(one) if isinstance(one, Iterator) else one for one in arguments)
+            inside = inside or contains_number(arguments)
         if rule is not None and (inside or rule in _ALWAYS):
             return self.made(rule(self, f, arguments, keywords))
         if inside and (isinstance(f, np.ufunc) or _is_of_numpy(f)):
@@ -235,11 +238,13 @@ def _items(value: Any) -> list[Any]:
 
 def _fold(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     lists = [list(one) if isinstance(one, Iterable) else one for one in arguments]
+    named = {name: list(one) if isinstance(one, Iterable) else one for name, one in keywords.items()}
     kind = FOLDS[f] if f in FOLDS else _STATISTICS[f]
-    numbers = _items(lists)
+    if f in _STATISTICS and (contains_number(lists[1:]) or contains_number(named)):
+        kind = curved  # in weights, and in a mean that is given
     run = context.run
-    value = f(*plain_deep(tuple(lists)), **plain_deep_of(keywords))
-    return number(run, value, kind(run, [dependence_of(one) for one in numbers]))
+    value = f(*plain_deep(tuple(lists)), **plain_deep_of(named))
+    return number(run, value, kind(run, [dependence_of(one) for one in _items([*lists, *named.values()])]))
 
 
 def plain_deep_of(keywords: dict[str, Any]) -> dict[str, Any]:
@@ -283,20 +288,25 @@ def _truths(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _convert(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    given = [_as_number(one) for one in arguments]
+    given = [_as_number(one) for one in (*arguments, *keywords.values())]
     if not all(isinstance(one, (int, float, complex, np.generic)) for one in given):
         return context._leaf(f, arguments, keywords)
-    return apply(context.run, f, step if f in (int, bool) else linear, given)
+    count = len(arguments)
+
+    def by_name(*values: Any) -> Any:
+        return f(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+
+    return apply(context.run, by_name if keywords else f, step if f in (int, bool) else linear, given)
 
 
 def _map(context: Calls, f: Any, arguments: Any, keywords: Any) -> Iterator[Any]:
     function, *lists = arguments
-    return (context.call(function, *each) for each in zip(*lists, strict=False))
+    return (context.call(function, *each) for each in zip(*lists, strict=keywords.get("strict", False)))
 
 
 def _reduced(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    function, items, *start = arguments
-    return functools.reduce(lambda one, other: context.call(function, one, other), items, *start)
+    function, *others = arguments
+    return functools.reduce(lambda one, other: context.call(function, one, other), *others, **keywords)
 
 
 def _type_of(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
@@ -311,10 +321,6 @@ def _total(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     items, *start = arguments
     start = [*start, *keywords.values()] or [0]
     return functools.reduce(operator.add, items, start[0])
-
-
-def _pairs(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    return apply(context.run, f, curved, [_as_number(one) for one in arguments])
 
 
 _Rule = Callable[[Calls, Any, Any, Any], Any]
@@ -334,3 +340,6 @@ _RULES: Final[dict[Any, _Rule]] = {
     ),
 }  # fmt: skip
 _ALWAYS: Final = frozenset({_map, _reduced, _set})
+_READERS: Final = frozenset({_fold, _extreme, _sorted})
+"""The rules of functions that read iterators to their end, unless they are in `_OF_SEQUENCES`."""
+_OF_SEQUENCES: Final = frozenset({statistics.covariance, statistics.correlation})

@@ -95,8 +95,9 @@ def _structure(run: Run, live: Any, pieces: list[Piece]) -> Any:
         made = {key: part(lambda value, key=key: value[key]) for key in live}
     elif dataclasses.is_dataclass(live) and getattr(live, "__dataclass_params__").frozen:  # noqa: B009
         made = object.__new__(type(live))
-        for name in vars(live):
-            made.__dict__[name] = part(lambda value, name=name: getattr(value, name))
+        slots = [field.name for field in dataclasses.fields(live) if hasattr(live, field.name)]
+        for name in {**getattr(live, "__dict__", {}), **dict.fromkeys(slots)}:
+            object.__setattr__(made, name, part(lambda value, name=name: getattr(value, name)))
         return made
     else:
         return None

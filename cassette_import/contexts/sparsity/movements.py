@@ -186,7 +186,8 @@ def _steps(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any
 
 @handles("nan_to_num real imag real_if_close")
 def _copies(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return array(run, f(plain_deep(arguments[0]), **keywords), dependences_of(arguments[0]))
+    more = as_objects(joined_over((*arguments[1:], *keywords.values())))
+    return array(run, call_plain(f, arguments, keywords), np.bitwise_or(dependences_of(arguments[0]), more))
 
 
 @handles("zeros_like ones_like empty_like full_like")

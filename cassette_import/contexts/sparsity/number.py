@@ -7,6 +7,7 @@ dependence: C code that asks for the value gets an error. Knows the run and the 
 from __future__ import annotations
 
 import functools
+import math
 import numbers
 import operator
 from collections.abc import Callable, Sequence
@@ -64,11 +65,14 @@ def result(run: Run, f: Any, kind: Kind, arguments: Sequence[Any], value: Any) -
             return value
         if arguments[1] == 1:
             kind = KINDS[operator.pos]
+    if f in _LENGTHS and isinstance(value_of(arguments[0]), complex):
+        kind = KINDS[math.hypot]
     if f in _PRODUCTS and any(type(one) is not Number and one == 0 for one in arguments):
         return value
     return number(run, value, kind(run, [dependence_of(argument) for argument in arguments]))
 
 
+_LENGTHS: Final = (abs, operator.abs)
 _POWERS: Final = (operator.pow, pow)
 _PRODUCTS: Final = (operator.mul, operator.imul)
 
@@ -234,7 +238,7 @@ class Number(Proxy):
 Number.__name__ = Number.__qualname__ = "number that depends on the inputs"  # errors of C code show it
 
 for _name in "floor", "ceil", "trunc":
-    setattr(Number, f"__{_name}__", functools.partialmethod(Number._step, getattr(__import__("math"), _name)))
+    setattr(Number, f"__{_name}__", functools.partialmethod(Number._step, getattr(math, _name)))
 for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"]:
     _function = getattr(operator, _name, None) or getattr(operator, f"{_name}_")
     setattr(Number, f"__{_name}__", _binary(_function, False))

@@ -22,7 +22,9 @@ from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 __all__ = ["CONTAINERS", "Stores", "contains_number"]
 
 CONTAINERS: Final = (list, dict, set, deque, bytearray)
+_VIEWS: Final = tuple(map(type, ({}.values(), {}.items())))
 _MISSING: Final = object()
+_NO_ATTRIBUTES: Final[dict[str, Any]] = {}
 
 
 def contains_number(value: Any, depth: int = 5) -> bool:
@@ -36,7 +38,7 @@ def contains_number(value: Any, depth: int = 5) -> bool:
         value = value.values()
     elif kind is slice:
         value = value.start, value.stop, value.step
-    elif not issubclass(kind, (list, tuple, set, deque)):
+    elif not issubclass(kind, (list, tuple, set, deque, *_VIEWS)):
         return False
     return any(contains_number(part, depth - 1) for part in value)
 
@@ -73,10 +75,10 @@ class Stores(ConvertedCode):
                 holder[...] = content
             else:
                 for name, value in content.items():
-                    if value is _MISSING:
-                        vars(holder).pop(name, None)
-                    else:
-                        object.__setattr__(holder, name, value)
+                    if value is not _MISSING:
+                        setattr(holder, name, value)
+                    elif hasattr(holder, name):
+                        delattr(holder, name)
 
     def changes(self, holder: Any) -> None:
         """Note that an object changes."""
@@ -116,7 +118,8 @@ class Stores(ConvertedCode):
             return
         if type(holder) is Array:
             raise self.run.refuse(f"the attribute {name} of an array is set, which has no rule")
-        old = getattr(holder, name, _MISSING) if described is not None else vars(holder).get(name, _MISSING)
+        own = getattr(holder, "__dict__", _NO_ATTRIBUTES)  # an object with `__slots__` has none
+        old = getattr(holder, name, _MISSING) if described is not None else own.get(name, _MISSING)
         self.changes(holder)
         _, former = self._former.setdefault(id(holder), (holder, {}))
         former.setdefault(name, old)

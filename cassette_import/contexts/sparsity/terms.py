@@ -28,6 +28,8 @@ class _Term:
         self.zero = zero
 
     def _sum(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # it does it by element
         if type(other) is not _Term:
             return self if not other else _Term(self.run, self.dependence)
         if other.zero or self.zero:
@@ -35,6 +37,8 @@ class _Term:
         return _Term(self.run, self.dependence | other.dependence)
 
     def _product(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         if type(other) is not _Term:
             return self if other else _Term(self.run, 0, True)
         if self.zero or other.zero:
