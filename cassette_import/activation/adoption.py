@@ -100,7 +100,9 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     family.is_met = family.is_silent = True  # one warning is enough
     code = entering.f_code
     place = os.path.basename(code.co_filename)
-    why = f"no function of {place} was called in it" if adopted_file(entering) else f"{place} has no source"
+    record = registry.records.get(code.co_filename)
+    has_source = adopted_file(entering) or (record is not None and record.installed)
+    why = f"no function of {place} was called in it" if has_source else f"{place} has no source"
     if finder.selections:
         names = [name for selection in finder.selections for name in selection.packages]
         why = f"no function of {', '.join(dict.fromkeys(names))} was called in it, and {why}"

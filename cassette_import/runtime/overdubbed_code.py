@@ -59,6 +59,11 @@ class OverdubbedCode:
         self.plain_code_of = registry.plain_code_of
         self.leave_alone = registry.leave_alone
 
+    def is_installed(self, function: FunctionType) -> bool:
+        """Whether a function is of an installed module, and is not left alone."""
+        record = self.files.get(function.__code__.co_filename)
+        return record is not None and record.installed and self.overdubbable(function)
+
 
 def _never(function: FunctionType) -> bool:
     """The answer while no registry is connected."""

@@ -108,6 +108,14 @@ def test_a_block_in_which_no_function_of_the_installed_packages_was_called_warns
     assert message in done.stderr
 
 
+def test_a_block_of_an_installed_module_is_not_said_to_have_no_source(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import math\nfrom cassette_import.contexts import Profile\nwith Profile():\n    math.sqrt(4)\n"
+    )
+    done = output("install('own')\nimport own", tmp_path)
+    assert "no function of own was called in it, and no function of own.py was called in it" in done.stderr
+
+
 def test_code_without_source_is_told_apart(tmp_path):
     done = output("exec('with Log():\\n    math.sqrt(4)')", tmp_path)
     assert "<string> has no source" in done.stderr

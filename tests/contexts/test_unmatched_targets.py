@@ -29,7 +29,19 @@ CONTEXTS = {
     "taint, a source": ("taint:sources=shop.used+shop.never", "shop.never: never called"),
     "taint, a sink": ("taint:sinks=shop.used+shop.never", "shop.never: never called"),
     "taint, a sanitizer": ("taint:sanitizers=shop.used+shop.never", "shop.never: never called"),
-    "taint, a misspelled name": ("taint:sources=shop.used+shop.nevre", "shop.nevre: never called"),
+    "taint, a misspelled name": ("taint:sources=shop.used+shop.nevre", "shop.nevre: there is no such function"),
+    "substitute, a missing name": (
+        "substitute:app.nope=fakes.fake",
+        "__main__.nope: there is no such function",
+    ),
+    "faults, a missing name": (
+        "faults:target=app.nope,delay=0",
+        "__main__.nope: there is no such function",
+    ),
+    "memoize, a missing name": (
+        "memoize:functions=app.nope",
+        "__main__.nope: there is no such function",
+    ),
     "trace": ("trace:start=shop.used,stop=shop.never", "stop=shop.never: never called"),
     "record": ("record:boundary=shop.used+shop.never", "boundary=shop.never: never called"),
     "record, a misspelled name": ("record:boundary=shop.nevre", "the program has not imported such a function"),

@@ -444,10 +444,34 @@ def test_results_that_cannot_be_written_at_the_end_are_printed(folder):
     (folder / "made").mkdir()
     write(folder, "app.py", "import shutil; shutil.rmtree('made')")
     done = cassette("run", "-o", "made/out.txt", "app.py", folder=folder)
-    assert done.status == 0
     first, second, *_ = done.stderr.splitlines()
     assert re.fullmatch("cassette_import: .*/made/out.txt was not written: No such file or directory", first)
     assert second.startswith("profile: ")
+
+
+@pytest.mark.parametrize("file", ["-o=made/out.json", "--report=made/out.json"])
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("", 1),
+        ("sys.exit(0)", 1),
+        ("os._exit(0)", 1),
+        ("os._exit(status=0)", 1),
+        ("sys.exit(3)", 3),
+        ("os._exit(4)", 4),
+        ("sys.exit('text')", 1),
+        ("os.fork() or os._exit(0); sys.exit(3)", 3),
+    ],
+)
+def test_a_file_that_was_not_written_is_told_from_success_by_the_status(file, ending, status, folder):
+    (folder / "made").mkdir()
+    write(
+        folder,
+        "app.py",
+        f"import os, shutil, sys; shutil.rmtree('made'); print('x', end=''); sys.stdout.flush(); {ending}",
+    )
+    done = cassette("run", *file.split("="), "app.py", folder=folder)
+    assert (done.status, done.stdout) == (status, "x")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,37 @@ FILES = {
 }
 
 
+ONCE = """
+    import shop, pytest
+    profiled = pytest.mark.cassette("profile", packages=["shop"])
+    @profiled
+    def test_one():
+        assert shop.price(2) == 2
+    @profiled
+    def test_empty():
+        pass
+    @profiled
+    @pytest.mark.parametrize("x", [1])
+    def test_with_parameter(x):
+        assert [shop.price(y) for y in (1, 2)]
+    class TestMethod:
+        @profiled
+        def test_method(self):
+            assert shop.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "more", ["", "\n    @pytest.mark.cassette_record\n    def test_recorded():\n        shop.main()\n"]
+)
+@pytest.mark.parametrize("options", [(), ("--cassette-packages=test_once",)], ids=["plain", "installed"])
+def test_a_test_counts_once_whether_its_module_is_overdubbed_or_not(folder, options, more):
+    (folder / "test_once.py").write_text(textwrap.dedent(ONCE + more))
+    text = run_pytest(*options, "test_once.py", folder=folder).stdout
+    rows = [line.split() for line in text.splitlines() if re.search(r"test_once.py:\d+\(test_", line)]
+    assert [row[0] for row in rows] == ["1"] * 4, text
+
+
 @pytest.fixture
 def folder(tmp_path):
     for name, text in FILES.items():

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.call_types.sites import TypeShape
 from cassette_import.contexts.call_types.type_names import TypeName, annotation_of
+from cassette_import.contexts.common.text import printable
 from cassette_import.interpreter.namespaces import class_attribute
 
 __all__ = ["Annotations"]
@@ -121,7 +122,7 @@ def _shown(kind: type) -> str:
         return _without_modules(annotation)
     for base in class_attribute(kind, "__mro__"):
         if isinstance(class_attribute(base, "__module__"), str) and base is not object:
-            return str(class_attribute(base, "__qualname__")).rpartition("<locals>.")[2]
+            return printable(str(class_attribute(base, "__qualname__")).rpartition("<locals>.")[2])
     return "object"
 
 

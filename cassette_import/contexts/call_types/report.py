@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from cassette_import.contexts.call_types.annotations import Annotations
 from cassette_import.contexts.call_types.sites import Outcome, Site
-from cassette_import.contexts.common.text import plural, search_folders, short_path
+from cassette_import.contexts.common.text import plural, printable, search_folders, short_path
 
 __all__ = ["entries", "merged", "text"]
 
@@ -67,7 +67,7 @@ def _call_text(function: str, outcome: Outcome | None, annotations: Annotations)
         return f"{function}(…)"
     arguments, keywords, raised, result = outcome
     given = [annotations.shape(shape) for shape in arguments]
-    given += [f"{name}={annotations.shape(shape)}" for name, shape in keywords]
+    given += [f"{printable(name)}={annotations.shape(shape)}" for name, shape in keywords]
     return f"{function}({', '.join(given)}) {'raises' if raised else '->'} {annotations.shape(result)}"
 
 

@@ -13,6 +13,7 @@ from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.activation.inheritance import DIVERTED
+from cassette_import.contexts.common.text import printable
 from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace, module_namespace
 from cassette_import.runtime.module_imports import ModuleImport
 
@@ -117,11 +118,16 @@ def _described_class(called: type) -> Described:
 
 
 def display(function: Any) -> str:
-    """The name of a function without its file.
+    """The name of a function without its file, on one line.
 
     >>> display(list.append), display(len), display(dict)
     ('list.append', 'len', 'dict')
     """
+    name = _name(function)
+    return name if name.isprintable() else printable(name)
+
+
+def _name(function: Any) -> str:
     kind = type(function)
     if kind is FunctionType and function.__module__ is SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
         return f"{SYSTEM}.{function.__qualname__}"
@@ -224,8 +230,8 @@ def _found(kind: type, name: str) -> Any:
 
 
 def thread_name(ident: int) -> str:
-    """The name of a running thread."""
+    """The name of a running thread, on one line."""
     # No function of `threading` is called: it may be overdubbed, and `current_thread` registers a thread that
     # `threading` did not start.
     active: dict[int, Any] = vars(threading).get("_active", {})
-    return str(getattr(active.get(ident), "_name", f"thread {ident}"))
+    return printable(str(getattr(active.get(ident), "_name", f"thread {ident}")))

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
-__all__ = ["error_line", "file_size", "plural", "search_folders", "short_path", "text_writer"]
+__all__ = ["error_line", "file_size", "plural", "printable", "search_folders", "short_path", "text_writer"]
 
 
 def plural(count: int, noun: str, several: str = "") -> str:
@@ -66,6 +66,19 @@ def error_line(error: BaseException) -> str:
     text = " ".join(traceback.format_exception_only(error)[-1].split())
     entries = traceback.extract_tb(error.__traceback__)
     return f"{text} ({entries[-1].filename}:{entries[-1].lineno})" if entries else text
+
+
+def printable(text: str) -> str:
+    """The text with escapes in place of what is not printable, such as the ends of lines.
+
+    >>> printable("a\\nb"), printable("é")
+    ('a\\\\nb', 'é')
+    """
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
 
 
 def text_writer(make: Callable[[], str], errors: str = "strict") -> Callable[[str], None]:

@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.activation.variant_registry import variants
+from cassette_import.contexts.common.main_program import MAIN
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.interpreter.suggestions import suggestion
 
 if TYPE_CHECKING:
     from cassette_import.activation import unreached_targets
@@ -52,8 +54,8 @@ class _Contexts:
 _places: Final[dict[Place, _Contexts]] = {}
 
 
-def never_called(name: str) -> str:
-    """What a report says of a target that no call has matched.
+def never_called(name: str, is_text: bool = False) -> str:
+    """What a report says of a target that no call has matched; `is_text` says that the user has written its name.
 
     >>> never_called("time.time")
     'time.time: never called'
@@ -62,10 +64,21 @@ def never_called(name: str) -> str:
     >>> never_called("shop.Order.__add__")
     'shop.Order.__add__: never called by name; syntax and builtins call special methods, which is no event of theirs'
     """
+    if (is_text or name.startswith(f"{MAIN}.")) and (missing := _missing_in_module(name)):
+        return f"{name}: {missing}"
     method = name.rpartition(".")[2]
     if method[:2] == method[-2:] == "__" and method not in (*_CONSTRUCTORS, "__call__"):
         return f"{name}: never called by name; syntax and builtins call special methods, which is no event of theirs"
     return f"{name}: never called{constructor_hint(name)}"
+
+
+def _missing_in_module(name: str) -> str:
+    """What to say of a name that its module, which the program has imported, does not have; otherwise nothing."""
+    owner, _, last = name.rpartition(".")
+    module = sys.modules.get(owner)
+    if module is None or not last.isidentifier() or hasattr(module, last):
+        return ""
+    return f"there is no such function{suggestion(last, dir(module))}"
 
 
 def constructor_hint(name: str) -> str:

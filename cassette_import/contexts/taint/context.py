@@ -269,7 +269,7 @@ def _names(what: str, given: Any, kinds: Any) -> list[Any]:
 
 
 def _unmatched(chosen: Iterable[str], matched: Container[str]) -> list[str]:
-    return [never_called(name) for name in chosen if name not in matched]
+    return [never_called(name, is_text=True) for name in chosen if name not in matched]
 
 
 def _shown(value: Any) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
+from cassette_import.contexts.common.text import printable
 from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.contexts.trace.stored_attributes import (
     has_independent_repr,
@@ -112,7 +113,7 @@ class Shortener:
             text = _anonymous(value)
         if self._secrets.are_masked or len(text) > _CONTAINER_FACTOR * self.width:
             text = self._cut(self._secrets.masked(text), _CONTAINER_FACTOR * self.width)
-        return text if text.isprintable() else "".join(map(_printable, text))
+        return printable(text)
 
     def _show(self, value: Any, levels: int) -> str:
         kind = type(value)
@@ -358,10 +359,6 @@ def _has_generated_repr(kind: type, repr_method: FunctionType) -> bool:
 
 def _anonymous(value: Any) -> str:
     return f"<{type(value).__name__} instance at {id(value):#x}>"
-
-
-def _printable(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
 
 
 _Shower = Callable[[Shortener, Any, int], str]

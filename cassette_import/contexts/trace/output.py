@@ -14,6 +14,7 @@ from itertools import islice
 from typing import IO, Any, Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import display, parameter_names
+from cassette_import.contexts.common.text import printable
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.interpreter.clock import perf_counter
@@ -213,7 +214,7 @@ class Tree(Output):
 
     def write_call(self, thread: TracedThread, level: int, call: ShownCall, at: float | None = None) -> None:
         """Start a line."""
-        arguments = call.positional + [f"{name}={text}" for name, text in call.named.items()]
+        arguments = call.positional + [f"{printable(name)}={text}" for name, text in call.named.items()]
         self._start_line(thread, level, call.name if call.is_import else f"{call.name}({', '.join(arguments)})")
 
     def _start_line(self, thread: TracedThread, level: int, call: str) -> None:

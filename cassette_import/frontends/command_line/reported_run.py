@@ -6,6 +6,7 @@ Knows programs, results and processes; must not know how the command line is spe
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,15 +69,42 @@ def run_and_report(
     except CannotWrite as error:
         raise UsageError(str(error)) from error
     PROGRESS.notify()
+    end = _End(results)
     # `atexit` calls this last: after the threads and the functions that the program registers.
-    atexit.register(results.write)
-    exit_hooks.call_before_exit(results.write)
+    atexit.register(end.at_exit)
+    exit_hooks.call_before_exit(end.has_failed)
     try:
         program.run([_Guarded(context) for context in contexts])
     except _CannotEnter as error:
         if family is None:
-            atexit.unregister(results.write)  # there are no results
+            atexit.unregister(end.at_exit)  # there are no results
         raise UsageError(str(error)) from error
+    except BaseException as error:
+        end.status = error.code if isinstance(error, SystemExit) else error
+        raise
+
+
+class _End:
+    """The end of a run, at which its results are written.
+
+    A file that could not be written changes the exit status of a program that has succeeded, and no other one.
+    """
+
+    def __init__(self, results: RunResults) -> None:
+        self._results = results
+        self._process = os.getpid()
+        self.status: object = None
+        """What the program has ended with: an exit status, None, or an exception."""
+
+    def has_failed(self, goes_on: bool = False) -> bool:
+        """Write the results; return whether a file could not be written."""
+        self._results.write(goes_on=goes_on)
+        return not self._results.is_complete and os.getpid() == self._process
+
+    def at_exit(self) -> None:
+        """Called by `atexit`."""
+        if self.has_failed() and self.status in (None, 0):
+            exit_hooks.fail_at_end()
 
 
 class _CannotEnter(SystemExit):

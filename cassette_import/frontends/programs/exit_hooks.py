@@ -1,4 +1,4 @@
-"""Hooks for the ways out of a process that skip `atexit`: `os._exit` and an exec.
+"""Hooks for the ways out of a process that skip `atexit`, `os._exit` and an exec; and the status of a failed ending.
 
 Knows the functions of the operating system; must not know what the callback does.
 """
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, unmonitored
 
-__all__ = ["call_before_exit", "replace_exit_functions"]
+__all__ = ["call_before_exit", "fail_at_end", "replace_exit_functions"]
 
 _system: Final[Any] = sys.modules.get("posix") or sys.modules.get("nt")
 
@@ -22,7 +22,8 @@ def _do_nothing(goes_on: bool = False) -> None:
     """The callback until another one is set."""
 
 
-_callback: list[Callable[..., None]] = [_do_nothing]
+_callback: list[Callable[..., object]] = [_do_nothing]
+_FAILURE: Final = 1
 
 
 def replace_exit_functions() -> None:
@@ -39,9 +40,35 @@ def replace_exit_functions() -> None:
                 setattr(_system, name, replacement)
 
 
-def call_before_exit(callback: Callable[..., None]) -> None:
-    """Have `callback` called before one of these functions ends this process: with ``goes_on=True`` before an exec."""
+def call_before_exit(callback: Callable[..., object]) -> None:
+    """Have `callback` called before one of these functions ends this process: with ``goes_on=True`` before an exec.
+
+    If it returns True, a process that ends with status 0 ends with status 1.
+    """
     _callback[0] = callback
+
+
+def fail_at_end() -> None:
+    """Have this process end with status 1; called while its `atexit` functions run."""
+    # Nothing but an exit changes the status by now. The modules are removed after the other `atexit` functions, which
+    # may have something to write, too.
+    leave: Any = getattr(os._exit, "__wrapped__", os._exit)
+    vars(sys)["@end"] = _End(leave, [stream for stream in (sys.stdout, sys.stderr) if stream is not None])
+
+
+class _End:
+    """Its finalizer ends the process."""
+
+    def __init__(self, leave: Callable[[int], object], streams: list[Any]) -> None:
+        self._leave = leave
+        self._streams = streams
+
+    def __del__(self, status: int = _FAILURE) -> None:
+        try:
+            for stream in self._streams:
+                stream.flush()
+        finally:
+            self._leave(status)
 
 
 def _replaced(original: Any, *, is_exec: bool) -> Any:
@@ -49,7 +76,9 @@ def _replaced(original: Any, *, is_exec: bool) -> Any:
     def leave(*arguments: Any, **keywords: Any) -> Any:
         if not is_exec or _can_be_executed(*arguments):
             # Outside of all contexts: the callback is no part of the program.
-            contextvars.Context().run(_callback[0], goes_on=is_exec)
+            fails = contextvars.Context().run(_callback[0], goes_on=is_exec)
+            if fails and not is_exec and (*arguments, *keywords.values()) == (0,):
+                return original(_FAILURE)
         return original(*arguments, **keywords)
 
     # Profilers and tracebacks show the name of the original; pickle looks the function up under it.

@@ -290,12 +290,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 
 def _followed(test: object) -> Callable[[], None]:
-    """Report that the body of a test function begins; return what reports its end."""
+    """Report that the body of a test function begins, unless it reports that itself; return what reports its end."""
     from cassette_import.interpreter.callables import python_function
     from cassette_import.runtime.followed_code import followed_body_of
+    from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
     function = python_function(test)
-    return _nothing_to_end if function is None else followed_body_of(function.__code__).ended
+    if function is None or OVERDUBBED.is_installed(function):
+        return _nothing_to_end
+    return followed_body_of(function.__code__).ended
 
 
 def _nothing_to_end() -> None:

@@ -65,6 +65,8 @@ class RunResults:
         self._suffix = ""
         # A forked process has a copy of this object.
         self._process = os.getpid()
+        self.is_complete = True
+        """Whether no file was left unwritten."""
         if output is not None:
             self._choose_writer(output)
             _import_for_writers(self._suffix)
@@ -119,7 +121,7 @@ class RunResults:
         print_texts(self._written_or_summaries(self._output))
         if self._report_file is not None:
             document = self._report(self._installations, self._contexts)
-            self._write_document(document, self._report_file)
+            self.is_complete &= self._write_document(document, self._report_file)
 
     def _written_or_summaries(self, output: str | None) -> list[str]:
         """Write the file; return the summaries of the contexts that did not write it, and the problem if it failed.
@@ -134,6 +136,7 @@ class RunResults:
                     texts += filter(None, [notice_of(context)])
                     continue
                 texts.append(problem)
+                self.is_complete = False
             if self._program is None or self._program.has_begun:
                 texts.append(summary_of(context))
         return texts

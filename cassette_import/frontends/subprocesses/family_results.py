@@ -130,9 +130,8 @@ class FamilyResults(RunResults):
         others = family.collect()
         print_texts([*texts, *map(_text_of, others)])
         if self._report_file is not None:
-            write_document(
-                merged([*_reports(others), document] if is_child else [document, *_reports(others)]), self._report_file
-            )
+            reports = [*_reports(others), document] if is_child else [document, *_reports(others)]
+            self.is_complete &= write_document(merged(reports), self._report_file)
 
     def _streamed(self) -> list[str]:
         """What contexts have streamed into this process's files."""

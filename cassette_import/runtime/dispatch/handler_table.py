@@ -33,7 +33,7 @@ class Table:
         ]
         self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
         self._known = KnownCalls()
-        self._misses: set[tuple[object, ...]] = set()
+        self._misses: dict[tuple[object, ...], bool] = {}
         self.untargeted = [handler for handler in self.handlers if not handler.targets]
         self._by_target: dict[int, list[Handler]] = {
             key: [
@@ -50,9 +50,18 @@ class Table:
         return self.method is not None or bool(self.handlers)
 
     def find(
-        self, context: Any, function: Any, arguments: tuple[Any, ...], keywords: Any, middle: Any = None
+        self,
+        context: Any,
+        function: Any,
+        arguments: tuple[Any, ...],
+        keywords: Any,
+        middle: Any = None,
+        is_final: bool = True,
     ) -> Callable[..., Any] | None:
-        """The registered handler for a call, or None; the method does not count."""
+        """The registered handler for a call, or None; the method does not count.
+
+        If it is not final, the same is asked again where there is none.
+        """
         candidates = self._by_target.get(id(function), self.untargeted)
         if not candidates:
             return None
@@ -64,6 +73,9 @@ class Table:
             if known is not None:
                 return None if known[0] is None else known[0].call
         chosen = self._choose(candidates, context, function, arguments, keywords, middle)
+        if chosen is None and candidates is not self.untargeted:
+            is_counted = is_final and self._note_miss(candidates, len(arguments), keywords)
+            may_be_known = may_be_known and is_final and not is_counted
         if may_be_known:
             self._known.keep(key, chosen, candidates, (middle, *arguments))
         return None if chosen is None else chosen.call
@@ -85,21 +97,21 @@ class Table:
             if one.fits(count, keywords) and (not one.is_typed or one.admits(context, function, middle, arguments))
         ]
         if not matching:
-            if candidates is not self.untargeted:
-                self._note_miss(candidates, count, keywords)
             return None
         chosen = matching[0] if len(matching) == 1 else choose(matching, count)
         chosen.is_applied = True
         return chosen
 
-    def _note_miss(self, candidates: list[Handler], count: int, keywords: Any) -> None:
-        """No handler has matched a call of a target: it is noted once for each number of arguments."""
-        call = id(candidates), count, *keywords
-        if call not in self._misses:
-            self._misses.add(call)
+    def _note_miss(self, candidates: list[Handler], count: int, keywords: Any) -> bool:
+        """No handler has matched a call of a target. Return whether further ones of this form are counted."""
+        form = id(candidates), count, *keywords
+        is_counted = self._misses.get(form)
+        if is_counted is None:
             for handler in candidates:
                 handler.is_reached = True
-            unfitting_handlers.note_miss(candidates, count, keywords)
+        if is_counted is not False:
+            is_counted = self._misses[form] = unfitting_handlers.note_miss(candidates, count, keywords)
+        return is_counted
 
     def depends_on_types(self, target: Any, arguments: tuple[Any, ...]) -> bool:
         """Whether calls of a target with arguments of the same exact types have the same handler, whatever happens."""

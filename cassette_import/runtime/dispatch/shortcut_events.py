@@ -121,7 +121,7 @@ def make_typed_overload_event(
         if activation.variant is not variant:
             return event(target, *arguments)
         context = activation.contexts[level]
-        overload = find(context, target, arguments, _NO_KEYWORDS)
+        overload = find(context, target, arguments, _NO_KEYWORDS, None, False)
         if overload is None:
             return event(target, *arguments)
         token = suspend(activation, level) if suspend else put(hook_activation(activation, level))
@@ -131,7 +131,7 @@ def make_typed_overload_event(
             resume(token)
 
     def choose(context: Any, arguments: tuple[Any, ...]) -> tuple[Any, int]:
-        overload = find(context, target, arguments, _NO_KEYWORDS)
+        overload = find(context, target, arguments, _NO_KEYWORDS, None, False)
         return overload, SAME_TYPES if table.depends_on_types(target, arguments) else NEVER
 
     return _in_c(event, variant, target, level, choose) or shortcut_of_target

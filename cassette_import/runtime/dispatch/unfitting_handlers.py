@@ -1,6 +1,6 @@
-"""Handlers that were never applied because calls of their targets passed other arguments than they take.
+"""Handlers that were not applied to calls of their targets because these passed other arguments than they take.
 
-Such an overload or hook does nothing without a sign. One warning for each is issued when the process ends; pytest
+Such calls pass an overload or hook by without a sign. One warning for each is issued when the process ends; pytest
 reports them with the targets that no call has matched. Knows handlers and calls; must not know how a handler is chosen.
 """
 
@@ -17,22 +17,27 @@ from cassette_import.errors import CassetteWarning
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _process: Final = os.getpid()
-_misses: Final[dict[int, tuple[Any, dict[tuple[int, tuple[str, ...]], None]]]] = {}
-"""The handlers that did not match a call: each with the numbers of arguments and the keywords of such calls."""
+_misses: Final[dict[int, tuple[Any, dict[tuple[int, tuple[str, ...]], int]]]] = {}
+"""The handlers that did not match a call: each with the numbers of arguments and the keywords of such calls, and how
+many of these no handler of the target could have taken."""
 
 
-def note_miss(handlers: list[Any], count: int, keywords: Any) -> None:
-    """No handler has matched a call with so many positional arguments and these keyword arguments."""
-    if not _misses:
-        atexit.register(issue_at_end, take_unfitting, _process)
+def note_miss(handlers: list[Any], count: int, keywords: Any) -> bool:
+    """No handler has matched a call with so many positional arguments and these keyword arguments.
+
+    Return whether further calls of this form are to be noted, too: none of the handlers takes such arguments.
+    """
+    passes_by = not any(handler.fits(count, keywords) for handler in handlers)
+    is_noted = False
     for handler in handlers:
-        if (
-            handler.targets
-            and not handler.is_applied
-            and not is_ready_made(handler)
-            and not handler.fits(count, keywords)
-        ):
-            _misses.setdefault(id(handler), (handler, {}))[1][count, tuple(keywords)] = None
+        if handler.targets and not is_ready_made(handler) and not handler.fits(count, keywords):
+            if not _misses:
+                atexit.register(issue_at_end, take_unfitting, _process)
+            calls = _misses.setdefault(id(handler), (handler, {}))[1]
+            form = count, tuple(keywords)
+            calls[form] = calls.get(form, 0) + passes_by
+            is_noted = True
+    return is_noted and passes_by
 
 
 def is_ready_made(handler: Any) -> bool:
@@ -41,11 +46,12 @@ def is_ready_made(handler: Any) -> bool:
 
 
 def take_unfitting() -> list[tuple[str, str, int]]:
-    """What to say of the handlers that were never applied, with the file and line of each; the same only once."""
+    """What to say of the handlers that calls have passed by, with the file and line of each; the same only once."""
     taken = []
     for handler, calls in _misses.values():
-        if not handler.is_applied:
-            taken.append((_description(handler, list(calls)), *place_of(handler)))
+        passed_by = {form: number for form, number in calls.items() if number or not handler.is_applied}
+        if passed_by:
+            taken.append((_description(handler, passed_by), *place_of(handler)))
     _misses.clear()
     return taken
 
@@ -56,14 +62,16 @@ def place_of(handler: Any) -> tuple[str, int]:
     return (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 0)
 
 
-def _description(handler: Any, calls: list[tuple[int, tuple[str, ...]]]) -> str:
+def _description(handler: Any, calls: dict[tuple[int, tuple[str, ...]], int]) -> str:
     kind = "overload" if handler.kind == "overdub" else handler.kind
     names = ", ".join(dict.fromkeys(name_of(target) for target in handler.targets))
     passed = " or ".join(dict.fromkeys(_arguments(*call) for call in sorted(calls)))
     takes = _capacity(handler, any(keywords for _, keywords in calls))
+    number = sum(calls.values())
+    applied = f"not applied to {number} call{'' if number == 1 else 's'}" if handler.is_applied else "never applied"
     return (
-        f"the {kind} {handler.function.__qualname__} of {handler.owner.__qualname__} for {names} was never applied: "
-        f"it takes {takes}, calls passed {passed}"
+        f"the {kind} {handler.function.__qualname__} of {handler.owner.__qualname__} for {names} was {applied}: "
+        f"it takes {takes}, {'these' if handler.is_applied else 'calls'} passed {passed}"
     )
 
 
@@ -74,9 +82,9 @@ def _capacity(handler: Any, with_keywords: bool) -> str:
     else:
         found = str(most) if handler.required == most else f"{handler.required} to {most}"
     text = f"{found} argument{'' if found == '1' else 's'}"
-    return (
-        text if handler.has_keywords or not with_keywords else f"{text} and {_keywords(tuple(sorted(handler.names)))}"
-    )
+    names = handler.names if with_keywords and not handler.has_keywords else handler.needed_names
+    is_told = names or (with_keywords and not handler.has_keywords)
+    return f"{text} and {_keywords(tuple(sorted(names)))}" if is_told else text
 
 
 def _keywords(names: tuple[str, ...]) -> str:

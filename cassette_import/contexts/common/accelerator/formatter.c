@@ -22,7 +22,8 @@ has_lasting_name(PyObject *function)
 int
 add_function(Formatter *self, Text *text, PyObject *function)
 {
-    if (Py_TYPE(function) == &PyFunction_Type && ((PyFunctionObject *)function)->func_module != self->other_module) {
+    if (Py_TYPE(function) == &PyFunction_Type && ((PyFunctionObject *)function)->func_module != self->other_module &&
+        is_printable_ascii(((PyFunctionObject *)function)->func_qualname)) {
         return add_string(text, ((PyFunctionObject *)function)->func_qualname);
     }
     KnownName *known = &self->names[((uintptr_t)function >> 4 ^ (uintptr_t)function >> 12) & (NAMES - 1)];

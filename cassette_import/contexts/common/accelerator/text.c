@@ -19,6 +19,22 @@ grow_text(Text *text, size_t more)
     return 0;
 }
 
+/* Whether a string is ASCII without control characters. */
+int
+is_printable_ascii(PyObject *string)
+{
+    if (!PyUnicode_IS_COMPACT_ASCII(string)) {
+        return 0;
+    }
+    const unsigned char *bytes = PyUnicode_DATA(string);
+    for (Py_ssize_t number = 0; number < PyUnicode_GET_LENGTH(string); number++) {
+        if (bytes[number] < ' ' || bytes[number] == 0x7f) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 int
 add_string(Text *text, PyObject *string)
 {

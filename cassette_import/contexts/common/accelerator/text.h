@@ -47,6 +47,7 @@ add_bytes(Text *text, const char *bytes, size_t count)
 
 /* Add a string of Python. What UTF-8 cannot express is escaped, as `backslashreplace` does. */
 int add_string(Text *text, PyObject *string);
+int is_printable_ascii(PyObject *string);
 
 /* Add a number in decimal digits. */
 int add_number(Text *text, long long number);

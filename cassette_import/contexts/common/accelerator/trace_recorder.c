@@ -91,6 +91,11 @@ add_call(Formatter *formatter, Text *text, PyObject *const *arguments, Py_ssize_
 static int
 is_shown_here(TraceRecorder *self, PyObject *function, Py_ssize_t count, PyObject *names)
 {
+    for (Py_ssize_t number = 0; names != NULL && number < PyTuple_GET_SIZE(names); number++) {
+        if (!is_printable_ascii(PyTuple_GET_ITEM(names, number))) {
+            return 0;
+        }
+    }
     return self->lines != NULL && count <= MOST_ARGUMENTS + 1 &&
            (names == NULL || PyTuple_GET_SIZE(names) <= MOST_ARGUMENTS) &&
            (PyObject *)Py_TYPE(function) != self->left_type;
