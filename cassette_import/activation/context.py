@@ -28,7 +28,7 @@ from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.misspelled_hooks import warn_of_misspelled_hooks
 from cassette_import.activation.quick_entries import enter_in_c
-from cassette_import.activation.root_calls import driven_in, run_root
+from cassette_import.activation.root_calls import activation_of_root, driven_in, result_in_c, run_root
 from cassette_import.activation.type_defaults import TypeDefaults
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
@@ -133,9 +133,10 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             ACTIVE.reset(token)
         return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)
     # Inside an overload, the contexts further out still have to get the call.
-    outer = len(here.contexts) if here.suspended is not None else 0
-    activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
-    return run_root(activation, root, f, args, kwargs, outer)
+    is_overload = here.suspended is not None
+    activation = activation_of_root(ctx, root, f, args, kwargs)
+    result = run_root(activation, root, f, args, kwargs, len(here.contexts) if is_overload else 0)
+    return result if root is not None or is_overload else result_in_c(activation, result, args)
 
 
 class Context:

@@ -6,6 +6,7 @@ Knows the kinds of activations, tags, and what new threads inherit; must not kno
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, Final
 
 from cassette_import.activation import inheritance
@@ -34,13 +35,16 @@ _ROOTS: Final[dict[frozenset[str], frozenset[str]]] = {}
 """One object for each set of roots."""
 
 
-def activation_of(context: Any, root: str | None = None) -> Activation:
-    """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
+def activation_of(context: Any, root: str | None = None, further: Iterable[str] = ()) -> Activation:
+    """The activation that entering `context` here makes; a suspended context takes its own place in the stack again.
+
+    `root` and `further` are files that are overdubbed in it although they are not installed.
+    """
     inheritance.prepare()
     here = active_here()
     roots = here.roots
-    if root is not None and root not in roots:
-        wider = roots | {root}
+    if further or (root is not None and root not in roots):
+        wider = roots.union(further, () if root is None else (root,))
         roots = _ROOTS.setdefault(wider, wider)  # they are compared by identity first, which is quick
     contexts = (*here.contexts, context)
     number, left, resumed = len(here.contexts), here.suspended, None

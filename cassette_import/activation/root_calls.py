@@ -5,27 +5,54 @@ Knows activations and the registry of code; must not know contexts or their hook
 
 from __future__ import annotations
 
+import contextvars
 import functools
-from types import FunctionType
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.activations import held_activation
-from cassette_import.activation.entering import enter, leave
+from cassette_import.activation.entering import activation_of, enter, leave
 from cassette_import.errors import OverdubRecursionError
-from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.callables import joined, keywords_of, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.state import Activation
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.registry import registry
 
 if TYPE_CHECKING:
+    from cassette_import.activation import callbacks_of_roots
     from cassette_import.runtime import driven_generators
 else:
+    (callbacks_of_roots,) = late("cassette_import.activation", "callbacks_of_roots")
     (driven_generators,) = late("cassette_import.runtime", "driven_generators")
 
 _ENDLESS: Final = 50
 """How often a context type must be entered within itself before that counts as the cause of a RecursionError."""
+
+
+_CALL_NOTHING: Final = frozenset({bool, bytes, complex, float, int, str, type(None)})
+"""Types of arguments that no function in C calls anything for."""
+_SIMPLE: Final = (type, BuiltinFunctionType)
+"""Types of roots in C that hold no function of the program."""
+
+
+def activation_of_root(
+    context: Any, root: FunctionType | None, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Activation:
+    """The activation that a root call makes, for the files of its function and of what it calls for the program."""
+    if root is None:
+        if not keywords and type(f) in _SIMPLE and _CALL_NOTHING.issuperset(map(type, arguments)):
+            return activation_of(context)
+        return activation_of(context, None, callbacks_of_roots.files_of_root(f, arguments, keywords))
+    file = registry.add_root(root)
+    if (root.__module__ or "").partition(".")[0] in sys.stdlib_module_names or id(root) in HIGHER_ORDER.by_id:
+        return activation_of(context, file, callbacks_of_roots.files_of_root(f, arguments, keywords))
+    return activation_of(context, file)
 
 
 @hidden
@@ -45,12 +72,11 @@ def run_root(
     outer:
         How many of the outermost contexts still have to get the call.
     """
-    if root is not None and activation.variant is not None:
-        registry.ensure_instrumented(root, activation.variant, activation.roots)
-        given = (*arguments, *keywords.values()) if keywords else arguments
-        for argument in (*f.args, *f.keywords.values(), *given) if type(f) is functools.partial else given:
-            if type(argument) is FunctionType:
-                registry.ensure_argument_instrumented(argument, activation.variant, activation.roots)
+    variant = activation.variant
+    if variant is not None:
+        if root is not None:
+            registry.ensure_instrumented(root, variant, activation.roots)
+        _ensure_arguments_instrumented(variant, activation.roots, f, arguments, keywords)
     enter(activation)
     result = follower = None
     if activation.family is not None:
@@ -59,8 +85,14 @@ def run_root(
         if activation.entered.follows_roots:
             activation.entered.root_begins(f)
             follower = activation.entered
-        if (outer or activation.tags) and activation.variant is not None:
+        if not driven_generators.SUSPENDABLE.keys().isdisjoint(map(type, arguments)):
+            arguments = callbacks_of_roots.begun_inside(arguments, activation)
+        if (outer or root is None or activation.tags) and activation.variant is not None:
             function, *leading = split(f)
+            if function is contextvars.Context.run:
+                receiver, *rest = joined(leading, arguments)
+                arguments, keywords = (receiver, _run_in, activation, *rest), {**keywords_of(f), **keywords}
+                f, leading = function, []
             call = activation.variant.runners[int(Events.CALLS)].call
             result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
         else:
@@ -76,9 +108,39 @@ def run_root(
     return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(activation, result)
 
 
+def _ensure_arguments_instrumented(
+    variant: Variant, roots: frozenset[str], f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> None:
+    """Instrument the functions that a root gets as arguments."""
+    given = (*arguments, *keywords.values()) if keywords else arguments
+    for argument in (*f.args, *f.keywords.values(), *given) if type(f) is functools.partial else given:
+        if type(argument) is FunctionType:
+            registry.ensure_argument_instrumented(argument, variant, roots)
+
+
 def driven_in(activation: Activation, result: Any) -> Any:
-    """A generator or coroutine whose body runs in the contexts of an activation."""
+    """A generator, coroutine or iterator that runs in the contexts of an activation."""
     return driven_generators.drive(result, held_activation(activation.contexts, activation.roots, activation.tags))
+
+
+def result_in_c(activation: Activation, result: Any, arguments: tuple[Any, ...]) -> Any:
+    """The result of a root in C: iterators that it has made run in the contexts of the activation."""
+    lazy = driven_generators.LAZY_ITERATORS
+    if type(result) in lazy and not any(result is argument for argument in arguments):
+        return driven_in(activation, result)
+    if type(result) is tuple and result and lazy.issuperset(map(type, result)):  # of `itertools.tee`
+        return tuple([driven_in(activation, item) for item in result])
+    return result
+
+
+@hidden
+def _run_in(activation: Activation, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    """Call a function in an activation that other context variables do not have."""
+    token = ACTIVE.set(activation)
+    try:
+        return function(*arguments, **keywords)
+    finally:
+        ACTIVE.reset(token)
 
 
 def is_endless(activation: Activation) -> bool:

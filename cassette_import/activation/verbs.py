@@ -7,17 +7,25 @@ how code is rewritten.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from cassette_import.activation.context import Context, check_call, recurse
-from cassette_import.activation.entering import activation_of, active_here, enter, leave
+from cassette_import.activation.entering import active_here, enter, leave
 from cassette_import.activation.escape_reporters import watch_to_enter
-from cassette_import.activation.root_calls import endless_recursion, is_endless, run_root
+from cassette_import.activation.root_calls import (
+    activation_of_root,
+    endless_recursion,
+    is_endless,
+    result_in_c,
+    run_root,
+)
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import joined, keywords_of, python_function, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.callbacks_in_c import callbacks_of
 from cassette_import.runtime.state import ACTIVE, INACTIVE, hook_activation
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.specialization.registry import registry
@@ -66,7 +74,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             watch.root_runs(f)
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
-    activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
+    activation = activation_of_root(ctx, root, f, args, kwargs)
     level = len(active_here().contexts)
     find = activation.variant.root_overloads[level] if activation.variant is not None else None
     if find is not None:
@@ -83,14 +91,16 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                     result = propagation().call_overload(handler, ctx, function, arguments, keywords)
                 else:
                     result = handler(ctx, function, *arguments, **keywords)
-                return result
+                return result if root is not None else result_in_c(activation, result, args)
             except RecursionError as error:
                 if not isinstance(error, OverdubRecursionError) and is_endless(activation):
                     raise endless_recursion(function, ctx) from None
                 raise
             finally:
                 leave(activation, result)
-    return run_root(activation, root, f, args, kwargs)
+        arguments = ()  # `run_root` counts the references to arguments
+    result = run_root(activation, root, f, args, kwargs)
+    return result if root is not None else result_in_c(activation, result, args)
 
 
 @hidden
@@ -158,7 +168,13 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     """
     check_call("canrecurse", ctx, f)
     function = python_function(f)
-    if function is None or not registry.index.overdubbable(function):
+    functions = [function] if function is not None else callbacks_of(f, args, kwargs)
+    return any(map(_has_overdubbed_body, functions))
+
+
+def _has_overdubbed_body(function: FunctionType) -> bool:
+    """Whether a function would run overdubbed if it was called here."""
+    if not registry.index.overdubbable(function):
         return False
     here = active_here()
     if here is INACTIVE:

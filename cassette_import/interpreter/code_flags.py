@@ -21,6 +21,7 @@ METHOD: Final = 0x8000000
 """From 3.14 on; never set before."""
 
 LAMBDA: Final = "<lambda>"
+GENERATOR_EXPRESSION: Final = "<genexpr>"
 _SUSPENDABLE: Final = GENERATOR | COROUTINE | ASYNC_GENERATOR
 _ANNOTATION_SCOPES: Final = ("__annotate__", "__annotations__", "__conditional_annotations__")
 """PEP 649 scopes are functions to the interpreter only. So are those of PEP 695, which have other names."""

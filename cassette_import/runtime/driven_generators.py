@@ -1,11 +1,13 @@
-"""Driven generators and coroutines: their bodies run in an activation of their own whenever they are advanced.
+"""Driven generators, coroutines and iterators: they run in an activation of their own whenever they are advanced.
 
 The code that advances them does not run in it. Knows activations; must not know contexts, or how an activation is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+import copy
+import itertools
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
@@ -14,6 +16,15 @@ from cassette_import.runtime.state import ACTIVE, Activation
 
 SUSPENDABLE: Final = {GeneratorType: "gi_frame", CoroutineType: "cr_frame", AsyncGeneratorType: "ag_frame"}
 """The types of objects that can be advanced, and the attribute that holds their frame until they have ended."""
+
+
+LAZY_ITERATORS: Final = frozenset(
+    {
+        *(map, filter, zip, enumerate, reversed, type(iter(int, 1)), type(iter(type("", (), {"__getitem__": None})()))),
+        *(kind for kind in vars(itertools).values() if isinstance(kind, type) and hasattr(kind, "__next__")),
+    }
+)
+"""The types of iterators in C whose steps call functions of the program, or advance other iterators."""
 
 
 class DrivenBody:
@@ -26,7 +37,7 @@ class DrivenBody:
 
     def __init__(self, inner: Any, activation: Activation) -> None:
         self.inner = inner
-        self.frame_attribute = SUSPENDABLE[type(inner)]
+        self.frame_attribute = SUSPENDABLE.get(type(inner), "__class__")
         self.activation = activation
         self.here = activation
 
@@ -170,6 +181,28 @@ class DrivenAwaitable:
         self._body.run(self._inner.close)
 
 
+class DrivenIterator(_Driven, Iterator[Any]):
+    """An iterator in C that is advanced in an activation of its own."""
+
+    @hidden
+    def __next__(self) -> Any:
+        item = self._body.run(self._inner.__next__)
+        if type(self._inner) is itertools.groupby:
+            key, group = item
+            return key, DrivenIterator(group, DrivenBody(group, self._body.activation))
+        return item
+
+    def __copy__(self) -> DrivenIterator:
+        inner = copy.copy(self._inner)
+        return DrivenIterator(inner, DrivenBody(inner, self._body.activation))
+
+    def __reduce__(self) -> Any:
+        return self._inner.__reduce__()
+
+    def __length_hint__(self) -> Any:
+        return getattr(self._inner, "__length_hint__", lambda: NotImplemented)()
+
+
 _PROXIES: Final[dict[type, Callable[[Any, DrivenBody], Any]]] = {
     GeneratorType: DrivenGenerator,
     CoroutineType: DrivenCoroutine,
@@ -182,8 +215,8 @@ _ITERABLE_COROUTINE: Final = 0x100
 
 
 def drive(suspendable: Any, activation: Activation) -> Any:
-    """Wrap a generator, coroutine or asynchronous generator so that its body runs in an activation."""
+    """Wrap a generator, coroutine, asynchronous generator or lazy iterator so that it runs in an activation."""
     body = DrivenBody(suspendable, activation)
     if type(suspendable) is GeneratorType and suspendable.gi_code.co_flags & _ITERABLE_COROUTINE:
         return DrivenGeneratorBasedCoroutine(suspendable, body)
-    return _PROXIES[type(suspendable)](suspendable, body)
+    return _PROXIES.get(type(suspendable), DrivenIterator)(suspendable, body)

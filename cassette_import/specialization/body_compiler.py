@@ -80,7 +80,8 @@ class BodyCompiler:
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
-        if self.cache is None or not unit.is_current:
+        # The name of a generator expression does not tell it from others of its line.
+        if self.cache is None or not unit.is_current or not code_flags.is_function(unit.plain):
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
         return self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
@@ -211,6 +212,8 @@ def _is_of_source(plain: CodeType, source: SourceFile, module: ast.Module) -> bo
 
     Decorators compile functions anew or patch their code, import hooks compile other text, and files are edited.
     """
+    if not code_flags.is_function(plain):
+        return any(is_same(plain, code) for code in source.generator_expressions())
     code = skeleton.find_function(source.compile(module, plain.co_flags), plain)
     if code is not None and is_same(skeleton.requalify(code, plain), plain):
         return True

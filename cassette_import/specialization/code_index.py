@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -74,13 +74,13 @@ class CodeIndex:
         unit = self.find_unit(code)
         return code if unit is None else unit.plain
 
-    def unit_of(self, code: CodeType) -> Unit | None:
+    def unit_of(self, code: CodeType, is_function: Callable[[CodeType], bool] = code_flags.is_function) -> Unit | None:
         """The unit of a code object in any of its states; a new unit for code that the index does not contain."""
         found = self.find_unit(code)
         if found is not None:
             return found
         record = self.records.get(code.co_filename)
-        if record is None or not code_flags.is_function(code) or code in DERIVED:
+        if record is None or not is_function(code) or code in DERIVED:
             return None
         plain = self._unmarked(record, code)
         if plain is None:

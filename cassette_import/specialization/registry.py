@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import CassetteWarning
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import code_flags, heap
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
@@ -21,7 +21,7 @@ from cassette_import.interpreter.own_work import OWN_WORK
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.runtime.dispatch.function_code import set_code
-from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.names import FLAGS, is_rewritten
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
@@ -183,6 +183,18 @@ class Registry:
             unit = self.index.unit_of(function.__code__)
             if unit is not None and function.__code__ is unit.plain:
                 self.instrumentation.instrument_function(function)
+
+    def instrument_maker(self, function: FunctionType) -> None:
+        """Instrument the function that has made a generator or coroutine; that of a generator expression is known to
+        the generator alone, and has a unit from now on."""
+        with self.lock:
+            self.index.unit_of(function.__code__, code_flags.can_be_suspended)
+            self.instrumentation.instrument_function(function)
+
+    def runs_plain(self, code: CodeType, roots: frozenset[str]) -> bool:
+        """Whether a frame with this code runs plain, although its file is overdubbed where these roots are."""
+        record = self.records.get(code.co_filename)
+        return record is not None and (record.installed or record.filename in roots) and not is_rewritten(code)
 
     def ensure_argument_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:
         """Instrument a function that a root function gets as an argument, if it does not test the variant at its entry.

@@ -14,6 +14,7 @@ import sys
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.silenced_warnings import SILENCED
@@ -313,6 +314,17 @@ class SourceFile:
                 self._functions += inner
                 work += inner
         return self._functions
+
+    def generator_expressions(self) -> list[CodeType]:
+        """The code of all generator expressions of the file, as Python compiles them."""
+        with SILENCED:
+            work: list[Any] = [compile(self._read() or "", self.filename, "exec", dont_inherit=True)]
+        found = []
+        while work:
+            inner = [const for const in work.pop().co_consts if isinstance(const, CodeType)]
+            found += [code for code in inner if code.co_name == code_flags.GENERATOR_EXPRESSION]
+            work += inner
+        return found
 
     def digest(self) -> bytes | None:
         """The hash of the file's text, for the cache; None if there is no file, or if pytest has rewritten the tree."""

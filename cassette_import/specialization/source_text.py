@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import io
-import os.path
+import itertools
 import re
 import tokenize
 from typing import Final
@@ -26,7 +26,8 @@ def dedented(text: str) -> str:
     lines = text.split("\n")
     words = [line.lstrip(" \t") for line in lines]
     indents = [line[: -len(rest)] for line, rest in zip(lines, words, strict=True) if rest]
-    margin = len(os.path.commonprefix(indents))  # noqa: RUF071 - it is meant to compare characters
+    shared = zip(min(indents, default=""), max(indents, default=""), strict=False)
+    margin = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], shared)))
     return "\n".join([line[margin:] if rest else "" for line, rest in zip(lines, words, strict=True)])
 
 

@@ -9,7 +9,9 @@ import ast
 from types import CodeType
 from typing import Final, NamedTuple
 
+from cassette_import.interpreter.code_flags import GENERATOR_EXPRESSION
 from cassette_import.rewriting.trees.code_matching import key_of, parameter_names, span_of
+from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import children
 
@@ -47,13 +49,14 @@ def _function_name(node: Function) -> str:
 class Index:
     """All functions of a module's tree.
 
-    Definitions are found without a walk through expressions. Lambdas are searched when the first one is needed.
+    Definitions are found without a walk through expressions. Lambdas are searched when the first one is needed, and so
+    are generator expressions, which are found as the generator functions that they are to the interpreter.
     """
 
     def __init__(self, module: ast.Module) -> None:
         self.module = module
         self._definitions: _Places = {}
-        self._lambdas: _Places | None = None
+        self._expressions: _Places | None = None
         work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
         while work:
             node, scopes = work.pop()
@@ -73,17 +76,17 @@ class Index:
         if len(candidates) > 1:
             arguments = parameter_names(code)
             candidates = [place for place in candidates if _parameters(place.node) == arguments]
-        if len(candidates) > 1 and start is not None:
+        if len(candidates) > 1 and (start is not None or name == GENERATOR_EXPRESSION):
             exact = [place for place in candidates if _body_start(place.node) == start]
             candidates = exact or _innermost_around(code, candidates)
         return candidates[0] if len(candidates) == 1 else None
 
     def _places(self, name: str) -> _Places:
-        if name != _LAMBDA:
+        if name not in (_LAMBDA, GENERATOR_EXPRESSION):
             return self._definitions
-        if self._lambdas is None:
-            self._lambdas = _lambdas(self.module)
-        return self._lambdas
+        if self._expressions is None:
+            self._expressions = _functions_in_expressions(self.module)
+        return self._expressions
 
 
 _Scopes = tuple[ast.AST, ...]
@@ -98,7 +101,7 @@ def _add(places: _Places, node: Function, scopes: _Scopes) -> None:
     places.setdefault(_name_and_line(node), []).append(Place(node, scopes))
 
 
-def _lambdas(module: ast.Module) -> _Places:
+def _functions_in_expressions(module: ast.Module) -> _Places:
     found: _Places = {}
     work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
     while work:
@@ -118,8 +121,37 @@ def _lambdas(module: ast.Module) -> _Places:
             continue
         if isinstance(node, COMPREHENSIONS):
             inner = (*scopes, node)
+            if isinstance(node, ast.GeneratorExp) and (function := _as_function(node)) is not None:
+                _add(found, function, scopes)
         work.extend((child, inner) for _, _, child in children(node))
     return found
+
+
+def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef | None:
+    """The generator function that a generator expression is to the interpreter.
+
+    None if it binds names of the scope around it, or awaits.
+    """
+    if any(isinstance(inner, (ast.NamedExpr, ast.Await)) for inner in ast.walk(node)):
+        return None
+    at = At(node)
+    statement: ast.stmt = At(node.elt).put(ast.Expr(At(node.elt).put(ast.Yield(node.elt))))
+    for number, part in reversed(list(enumerate(node.generators))):
+        if part.is_async:
+            return None
+        for test in reversed(part.ifs):
+            statement = At(test).put(ast.If(test, [statement], []))
+        source = At(part.iter).put(ast.Name(_SOURCE, ast.Load())) if number == 0 else part.iter
+        statement = At(part.target).put(ast.For(part.target, source, [statement], []))
+    arguments = ast.arguments([], [at.put(ast.arg(_SOURCE))], None, [], [], None, [])
+    made = at.put(ast.FunctionDef(GENERATOR_EXPRESSION, arguments, [statement], []))
+    if "type_params" in ast.FunctionDef._fields:
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
+    return made
+
+
+_SOURCE: Final = ".0"
+"""The parameter of a generator expression."""
 
 
 def _name_and_line(node: Function) -> tuple[str, int]:
@@ -139,7 +171,7 @@ def _parameters(node: Function) -> tuple[str, ...]:
 
 
 def _innermost_around(code: CodeType, places: list[Place]) -> list[Place]:
-    """The lambda around the instructions of a code object: they may begin later than its body, as in an f-string."""
+    """The function around the instructions of a code object: they may begin later than its body, as in an f-string."""
     span = span_of(code)
     if span is None:
         return places
@@ -153,17 +185,18 @@ def _contains(node: Function, span: tuple[tuple[int, int], tuple[int, int]]) -> 
 
 
 def _is_inside(node: Function, around: Function) -> bool:
-    """Whether a lambda is in the body of another one, both on one line."""
+    """Whether a function is in the body of another one, both on one line."""
     starts = _body_start(node), _body_start(around)
     return node is not around and starts[0] is not None and starts[1] is not None and starts[1] < starts[0]
 
 
 def _body_end(node: Function) -> tuple[int, int] | None:
-    end = node.body if isinstance(node, ast.Lambda) else None
+    end = node.body if isinstance(node, ast.Lambda) else node if node.name == GENERATOR_EXPRESSION else None
     if end is None or end.end_lineno is None or end.end_col_offset is None:
         return None
     return end.end_lineno, end.end_col_offset
 
 
 def _body_start(node: Function) -> tuple[int, int] | None:
-    return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
+    start = node.body if isinstance(node, ast.Lambda) else node if node.name == GENERATOR_EXPRESSION else None
+    return None if start is None else (start.lineno, start.col_offset)

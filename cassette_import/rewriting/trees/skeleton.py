@@ -93,8 +93,8 @@ def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
     while work:
         code = work.pop()
         if (
-            code_flags.is_function(code)
-            and code.co_name == plain.co_name
+            code.co_name == plain.co_name
+            and (code_flags.is_function(code) or code.co_name == code_flags.GENERATOR_EXPRESSION)
             and code.co_firstlineno == plain.co_firstlineno
         ):
             count = plain.co_argcount + plain.co_kwonlyargcount

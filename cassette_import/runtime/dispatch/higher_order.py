@@ -14,6 +14,7 @@ import contextvars
 import functools
 import heapq
 import itertools
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -80,6 +81,7 @@ HIGHER_ORDER: Final = Leaves(
         itertools.groupby,
         itertools.starmap,
         itertools.takewhile,
+        operator.call,
         re.sub,
         re.subn,
         re.Pattern.sub,

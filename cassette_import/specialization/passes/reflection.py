@@ -16,6 +16,7 @@ from cassette_import.rewriting.event_notation import in_event_notation
 from cassette_import.rewriting.readable_source import readable
 from cassette_import.rewriting.rewriter import overdub_function
 from cassette_import.rewriting.trees.scopes import Function, clone
+from cassette_import.runtime.callbacks_in_c import callbacks_of
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.passes.failures import failure_of
 from cassette_import.specialization.passes.name_resolution import attach_scope
@@ -153,7 +154,7 @@ def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection |
     >>> reflect(len) is None
     True
     """
-    function = python_function(f)
+    function = python_function(f) or next(callbacks_of(f, args, kwargs), None)
     found = registry.index.reflect(function) if function is not None else None
     if function is None or found is None:
         return None
