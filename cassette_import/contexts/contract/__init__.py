@@ -3,6 +3,13 @@
 Knows interval constraint programming; must not know other contexts.
 """
 
+from cassette_import.interpreter.installed_packages import needs
+
+try:
+    from flint import arb  # noqa: F401  # a folder of this name is no package
+except ImportError as error:  # pragma: no cover - without the extra
+    raise ModuleNotFoundError(needs("contract", "python-flint", "contract"), name="flint") from error
+
 from cassette_import.contexts.contract.contracting import contract
 from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.solving import Solution, solve

@@ -14,8 +14,8 @@ from math import isnan
 from numbers import Real
 from typing import Any, Final
 
-from cassette_import.contexts.contract.bounds import Bounds, Empty, exactly, hull
-from cassette_import.contexts.contract.functions import working_precision
+from cassette_import.contexts.common.enclosures.bounds import Bounds, Empty, exactly, hull
+from cassette_import.contexts.common.enclosures.functions import working_precision
 from cassette_import.contexts.contract.newton import narrowed_by_derivatives
 from cassette_import.contexts.contract.paths import Path, check_function, paths
 from cassette_import.contexts.contract.traces import Box, Trace

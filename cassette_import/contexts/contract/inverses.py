@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from cassette_import.contexts.contract.bounds import (
+from cassette_import.contexts.common.enclosures.bounds import (
     Bounds,
     Empty,
     add,
@@ -23,21 +23,10 @@ from cassette_import.contexts.contract.bounds import (
     negative,
     subtract,
 )
-from cassette_import.contexts.contract.functions import (
-    HALF_PI,
-    PI,
-    arb,
-    arcsine,
-    cosine,
-    increasing,
-    real_power,
-    root,
-    sine,
-    tangent,
-)
+from cassette_import.contexts.common.enclosures.functions import FLOATS, HALF_PI, PI
 
 __all__ = [
-    "arctangent", "of_absolute", "of_arccosine", "of_arcsine", "of_arctangent", "of_cosine", "of_difference", "of_even",
+    "of_absolute", "of_arccosine", "of_arcsine", "of_arctangent", "of_cosine", "of_difference", "of_even",
     "of_maximum", "of_minimum", "of_power", "of_product", "of_quotient", "of_real_power", "of_sine", "of_sum",
     "of_tangent", "one",
 ]  # fmt: skip
@@ -125,14 +114,14 @@ def of_power(n: int) -> Callable[[Bounds, Bounds], Narrowed]:
         positive = of_power(-n)
         return lambda z, x: positive(factor_within((1.0, 1.0), z, (-inf, inf)), x)
     if n % 2 == 0:
-        return of_even(lambda z: root(z, n), 0.0)
-    return one(lambda z: root(z, n))
+        return of_even(lambda z: FLOATS.root(z, n), 0.0)
+    return one(lambda z: FLOATS.root(z, n))
 
 
 def of_real_power(p: Bounds) -> Callable[[Bounds, Bounds], Narrowed]:
     """z = xᵖ for x from zero on and a number p other than zero."""
     inverse = divide((1.0, 1.0), p)
-    return one(lambda z: real_power(z, inverse), (0.0, inf))
+    return one(lambda z: FLOATS.real_power(z, inverse), (0.0, inf))
 
 
 _FAR: Final = 1e6
@@ -166,7 +155,7 @@ def _numbers(x: Bounds) -> range:
 
 
 def _inverse_sine(z: Bounds, x: Bounds) -> Bounds:
-    principal = arcsine(meet(z, (-1.0, 1.0)))
+    principal = FLOATS.by_name["asin"](z)
     if max(-x[0], x[1]) > _FAR:
         return x
     mirrored = negative(principal)
@@ -183,26 +172,26 @@ def of_cosine(z: Bounds, x: Bounds) -> Narrowed:
     return (meet(x, subtract(_inverse_sine(z, add(x, HALF_PI)), HALF_PI)),)
 
 
-arctangent: Final = increasing(arb.atan, below=-HALF_PI[1], above=HALF_PI[1])
-
-
 def of_tangent(z: Bounds, x: Bounds) -> Narrowed:
     """z = tan x."""
     if max(-x[0], x[1]) > _FAR:
         return (x,)
-    principal = arctangent(z)
+    principal = FLOATS.by_name["atan"](z)
     return (_branches(x, lambda number: principal, _numbers(x)),)
 
 
 def of_arctangent(z: Bounds, x: Bounds) -> Narrowed:
     """z = atan x."""
     low, high = meet(z, (-HALF_PI[1], HALF_PI[1]))
-    lowest = tangent((low, low))[0] if abs(low) <= HALF_PI[0] else -inf if low < 0.0 else tangent((HALF_PI[0],) * 2)[0]
-    highest = (
-        tangent((high, high))[1] if abs(high) <= HALF_PI[0] else inf if high > 0.0 else tangent((-HALF_PI[0],) * 2)[1]
-    )
-    return (meet(x, (lowest, highest)),)
+    return (meet(x, (_tangent_below(low), -_tangent_below(-high))),)
 
 
-of_arcsine: Final = one(sine, (-HALF_PI[1], HALF_PI[1]))
-of_arccosine: Final = one(cosine, (0.0, PI[1]))
+def _tangent_below(z: float) -> float:
+    """A lower bound of the tangents of numbers from `z` on."""
+    if abs(z) <= HALF_PI[0]:
+        return FLOATS.tan((z, z))[0]
+    return -inf if z < 0.0 else FLOATS.tan((HALF_PI[0], HALF_PI[0]))[0]
+
+
+of_arcsine: Final = one(FLOATS.sin, (-HALF_PI[1], HALF_PI[1]))
+of_arccosine: Final = one(FLOATS.cos, (0.0, PI[1]))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import inf, isfinite, nextafter
 from typing import Final
 
-from cassette_import.contexts.contract.bounds import (
+from cassette_import.contexts.common.enclosures.bounds import (
     ZERO,
     Bounds,
     Empty,

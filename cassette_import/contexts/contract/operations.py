@@ -10,10 +10,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
-from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.contract import inverses
-from cassette_import.contexts.contract.bounds import (
+from cassette_import.contexts.common.enclosures.bounds import (
     ENTIRE,
     Bounds,
     absolute,
@@ -27,26 +24,16 @@ from cassette_import.contexts.contract.bounds import (
     smaller,
     subtract,
 )
-from cassette_import.contexts.contract.functions import (
+from cassette_import.contexts.common.enclosures.functions import (
+    FLOATS,
+    GROWING,
     arb,
-    arccosine,
-    arcsine,
-    at,
-    cosine,
-    decreasing,
     floats_around,
-    increasing,
-    integer_power,
-    point_function,
-    real_power,
-    root,
-    sine,
     slope_function,
-    square,
-    square_root,
-    tangent,
     working_precision,
 )
+from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.contexts.contract import inverses
 
 __all__ = ["OPERATIONS", "Operation", "power", "raised_to"]
 
@@ -86,37 +73,13 @@ def _chosen_larger(z: Bounds, x: Bounds, y: Bounds) -> tuple[Bounds, ...]:
     return _chosen(z, negative(x), negative(y))
 
 
-def _on(domain: Bounds, function: Callable[[Bounds], Bounds]) -> Callable[[Bounds], Bounds]:
-    """A function of the numbers of its domain."""
-    return lambda x: function(meet(x, domain))
+_exp, _sinh, _cosh, _sin, _cos = map(FLOATS.by_name.__getitem__, ("exp", "sinh", "cosh", "sin", "cos"))
+_square, _sqrt = FLOATS.square, FLOATS.sqrt
+_growing_digamma: Final = FLOATS.increasing(arb.digamma)
 
 
-def _growing(row: Row) -> Callable[[Bounds], Bounds]:
-    """The function of bounds for the columns `growth` and `domain` of a row."""
-    growth, domain = row.growth, row.domain
-    assert growth is not None
-    function = increasing if growth.rises else decreasing
-    bounded = function(point_function(row), below=growth.below, above=growth.above)
-    return bounded if domain is None else _on((domain.low, domain.high), bounded)
-
-
-_GROWING: Final = {row.name: row for row in ELEMENTARY if row.growth is not None and row.name not in ("sqrt", "cbrt")}
-"""The rows of functions that increase or decrease everywhere. Roots are computed without Arb, which is quicker."""
-
-_FORWARD: Final[dict[str, Callable[[Bounds], Bounds]]] = {
-    **{name: _growing(row) for name, row in _GROWING.items()},
-    "exp10": increasing(lambda x: arb(10) ** x, below=0.0, above=inf),
-    "cosh": lambda x: _cosh(x),
-}
-"""Functions of bounds by name."""
-
-_exp, _sinh = _FORWARD["exp"], _FORWARD["sinh"]
-_upper_cosh: Final = increasing(arb.cosh, below=1.0, above=inf)
-_digamma: Final = _on((0.0, inf), increasing(arb.digamma, below=-inf, above=inf))
-
-
-def _cosh(x: Bounds) -> Bounds:
-    return _upper_cosh(absolute(x))
+def _digamma(x: Bounds) -> Bounds:
+    return _growing_digamma(meet(x, (0.0, inf)))
 
 
 with working_precision():
@@ -127,24 +90,7 @@ with working_precision():
 
 def _bell(x: Bounds) -> Bounds:
     """The derivative of the error function."""
-    return multiply(_BELL, _exp(negative(square(x))))
-
-
-def _valley(function: Callable[[Any], Any], bottom: float) -> Callable[[Bounds], Bounds]:
-    """A function of numbers above zero that decreases up to 1.4616321449683623… and increases after it."""
-
-    def bounded(x: Bounds) -> Bounds:
-        low, high = meet(x, (0.0, inf))
-        left = at(function, low) if low > 0.0 else (bottom, inf)
-        right = at(function, high) if 0.0 < high < inf else (bottom, inf)
-        least = bottom if low < 1.46163214496837 and high > 1.46163214496836 else min(left[0], right[0])
-        return least, max(left[1], right[1])
-
-    return bounded
-
-
-_gamma: Final = _valley(arb.gamma, 0.8856031944108886)
-_log_gamma: Final = _valley(arb.lgamma, -0.12148629053584962)
+    return multiply(_BELL, _exp(negative(_square(x))))
 
 
 def _unary(name: str, forward: Any, backward: Any, derivative: Callable[[Bounds, Bounds], Bounds]) -> Operation:
@@ -153,7 +99,7 @@ def _unary(name: str, forward: Any, backward: Any, derivative: Callable[[Bounds,
 
 def _one_to(sign: float, z: Bounds) -> Bounds:
     """1 + z² or 1 - z²."""
-    return add(ONE, scale(square(z), sign))
+    return add(ONE, scale(_square(z), sign))
 
 
 _SLOPES: Final[dict[str, Callable[[Bounds, Bounds], Bounds]]] = {
@@ -166,7 +112,7 @@ _SLOPES: Final[dict[str, Callable[[Bounds, Bounds], Bounds]]] = {
     "log10": lambda z, x: _inverse(multiply(x, _LN10)),
     "sinh": lambda z, x: _cosh(x),
     "tanh": lambda z, x: _one_to(-1.0, z),
-    "asinh": lambda z, x: _inverse(square_root(_one_to(1.0, x))),
+    "asinh": lambda z, x: _inverse(_sqrt(_one_to(1.0, x))),
     "acosh": lambda z, x: _inverse(_sinh(z)),
     "atanh": lambda z, x: _inverse(_one_to(-1.0, x)),
     "erf": lambda z, x: _bell(x),
@@ -179,9 +125,9 @@ def _invertible(row: Row) -> Operation:
     """The operation of a function that increases or decreases everywhere."""
     growth = row.growth
     assert growth is not None
-    inverse = None if growth.inverse is None else _FORWARD[growth.inverse]
+    inverse = None if growth.inverse is None else FLOATS.by_name[growth.inverse]
     backward = None if inverse is None else inverses.one(inverse, (growth.below, growth.above))
-    return _unary(row.name, _FORWARD[row.name], backward, _SLOPES.get(row.name) or slope_function(row))
+    return _unary(row.name, FLOATS.by_name[row.name], backward, _SLOPES.get(row.name) or slope_function(row))
 
 
 _ALL: Final = (
@@ -193,21 +139,21 @@ _ALL: Final = (
     Operation("max", larger, inverses.of_maximum, _chosen_larger),
     Operation("neg", negative, inverses.one(negative), lambda z, x: ((-1.0, -1.0),)),
     Operation("abs", absolute, inverses.of_absolute, _sign),
-    _unary("sqrt", square_root, inverses.one(square, (0.0, inf)), lambda z, x: _inverse(scale(z, 2.0))),
+    _unary("sqrt", _sqrt, inverses.one(_square, (0.0, inf)), lambda z, x: _inverse(scale(z, 2.0))),
     _unary(
-        "cbrt", lambda x: root(x, 3), inverses.one(lambda z: integer_power(z, 3)),
-        lambda z, x: _inverse(scale(square(z), 3.0)),
+        "cbrt", FLOATS.by_name["cbrt"], inverses.one(lambda z: FLOATS.integer_power(z, 3)),
+        lambda z, x: _inverse(scale(_square(z), 3.0)),
     ),
-    _unary("sin", sine, inverses.of_sine, lambda z, x: cosine(x)),
-    _unary("cos", cosine, inverses.of_cosine, lambda z, x: negative(sine(x))),
-    _unary("tan", tangent, inverses.of_tangent, lambda z, x: _one_to(1.0, z)),
-    _unary("asin", _on((-1.0, 1.0), arcsine), inverses.of_arcsine, lambda z, x: _inverse(cosine(z))),
-    _unary("acos", _on((-1.0, 1.0), arccosine), inverses.of_arccosine, lambda z, x: negative(_inverse(sine(z)))),
-    _unary("atan", inverses.arctangent, inverses.of_arctangent, lambda z, x: _inverse(_one_to(1.0, x))),
-    _unary("cosh", _cosh, inverses.of_even(_FORWARD["acosh"], 1.0), lambda z, x: _sinh(x)),
-    *map(_invertible, _GROWING.values()),
-    _unary("gamma", _gamma, None, lambda z, x: multiply(z, _digamma(x))),
-    _unary("lgamma", _log_gamma, None, lambda z, x: _digamma(x)),
+    _unary("sin", _sin, inverses.of_sine, lambda z, x: _cos(x)),
+    _unary("cos", _cos, inverses.of_cosine, lambda z, x: negative(_sin(x))),
+    _unary("tan", FLOATS.tan, inverses.of_tangent, lambda z, x: _one_to(1.0, z)),
+    _unary("asin", FLOATS.by_name["asin"], inverses.of_arcsine, lambda z, x: _inverse(_cos(z))),
+    _unary("acos", FLOATS.by_name["acos"], inverses.of_arccosine, lambda z, x: negative(_inverse(_sin(z)))),
+    _unary("atan", FLOATS.by_name["atan"], inverses.of_arctangent, lambda z, x: _inverse(_one_to(1.0, x))),
+    _unary("cosh", _cosh, inverses.of_even(FLOATS.by_name["acosh"], 1.0), lambda z, x: _sinh(x)),
+    *map(_invertible, GROWING),
+    _unary("gamma", FLOATS.by_name["gamma"], None, lambda z, x: multiply(z, _digamma(x))),
+    _unary("lgamma", FLOATS.by_name["lgamma"], None, lambda z, x: _digamma(x)),
 )  # fmt: skip
 
 OPERATIONS: Final = {operation.name: operation for operation in _ALL}
@@ -219,9 +165,9 @@ def power(n: int) -> Operation:
     """The power with an integer as the exponent."""
 
     def derivative(z: Bounds, x: Bounds) -> Bounds:
-        return multiply((float(n), float(n)), integer_power(x, n - 1)) if abs(n) < 2**53 else ENTIRE
+        return multiply((float(n), float(n)), FLOATS.integer_power(x, n - 1)) if abs(n) < 2**53 else ENTIRE
 
-    return _unary(f"power {n}", lambda x: integer_power(x, n), inverses.of_power(n), derivative)
+    return _unary(f"power {n}", lambda x: FLOATS.integer_power(x, n), inverses.of_power(n), derivative)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -230,6 +176,6 @@ def raised_to(p: Bounds) -> Operation:
     less = subtract(p, ONE)
 
     def derivative(z: Bounds, x: Bounds) -> Bounds:
-        return multiply(p, real_power(x, less))
+        return multiply(p, FLOATS.real_power(x, less))
 
-    return _unary(f"power {p}", lambda x: real_power(x, p), inverses.of_real_power(p), derivative)
+    return _unary(f"power {p}", lambda x: FLOATS.real_power(x, p), inverses.of_real_power(p), derivative)

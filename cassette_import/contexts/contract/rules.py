@@ -12,13 +12,13 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final
 
+from cassette_import.contexts.common.enclosures.bounds import Bounds, contains
+from cassette_import.contexts.common.enclosures.functions import HALF_PI, PI
 from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
 from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.common.number_functions.steps import COMPARISONS
 from cassette_import.contexts.common.number_functions.table import functions_of
-from cassette_import.contexts.contract.bounds import Bounds, contains
 from cassette_import.contexts.contract.context import Node, Option, PathRecorder
-from cassette_import.contexts.contract.functions import HALF_PI, PI
 from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
 from cassette_import.contexts.contract.traces import Condition
 

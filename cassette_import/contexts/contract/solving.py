@@ -10,10 +10,10 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.contract.bounds import Empty, inside, middle
+from cassette_import.contexts.common.enclosures.bounds import Empty, inside, middle
+from cassette_import.contexts.common.enclosures.functions import working_precision
 from cassette_import.contexts.contract.contracting import MAX_PATHS, as_box, narrowed, targets_of
 from cassette_import.contexts.contract.errors import TooManyPaths
-from cassette_import.contexts.contract.functions import working_precision
 from cassette_import.contexts.contract.newton import proven
 from cassette_import.contexts.contract.paths import Path, check_function, paths
 from cassette_import.contexts.contract.traces import Box, Trace

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.contract.bounds import ENTIRE, ZERO, Bounds, Empty, add, inside, meet, multiply
+from cassette_import.contexts.common.enclosures.bounds import ENTIRE, ZERO, Bounds, Empty, add, inside, meet, multiply
 from cassette_import.contexts.contract.operations import Operation
 
 __all__ = ["Box", "Condition", "Step", "Trace"]

@@ -1,6 +1,6 @@
-"""The context `Intervals`: the metadata of a number is a ball that contains its exact value.
+"""The context `Intervals`: the metadata of a number is a span that contains its exact value.
 
-Knows how a program decides on enclosures, and the arithmetic of balls; must not know the rule of any function, nor the
+Knows how a program decides on enclosures, and spans; must not know the rule of any function, nor the
 function `enclosure`.
 """
 
@@ -17,15 +17,16 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
+from cassette_import.contexts.common.enclosures.spans import Span, as_span
 from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
-from cassette_import.contexts.intervals.rules import arb, bounds, working_precision
+from cassette_import.contexts.intervals.rules import bounds
 from cassette_import.errors import CassetteError
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Intervals", "as_ball"]
+__all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Intervals"]
 
 REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 
@@ -61,20 +62,16 @@ class Intervals(LosesNothing, tagging=True):
         self._thread = get_ident()
 
     def enclosed(self, interval: Interval) -> Any:
-        """A number in the middle of an interval, tagged with a ball that contains the whole interval."""
+        """A number in the middle of an interval, tagged with the span of the whole interval."""
         low, high = interval
         if not low <= high:
             raise ValueError(f"an interval goes from the lower bound to the higher one, which {interval!r} does not")
-        with working_precision(max(self.precision, 64)):
-            ball = arb((arb(low) + high) / 2, (arb(high) - low) / 2)  # `union` would be wider
-            if not (ball.contains(low) and ball.contains(high)):
-                ball = ball.union(arb(low)).union(arb(high))
-        return tag(unshared(low / 2 + high / 2 if low != high else low), self, ball)
+        return tag(unshared(low / 2 + high / 2 if low != high else low), self, Span(low, high))
 
     def interval(self, value: Any) -> Interval | None:
         """The enclosure of a number; None if it has none."""
-        ball = metadata(value, self)
-        return Interval(*bounds(ball)) if isinstance(ball, arb) else None
+        span = metadata(value, self)
+        return Interval(*bounds(span)) if isinstance(span, Span) else None
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """Refuse a number that a function without a rule computed: it may be anything."""
@@ -91,10 +88,10 @@ class Intervals(LosesNothing, tagging=True):
 
     def attribute(self, arguments: tuple[Any, ...]) -> Any:
         """The enclosure of an attribute of a number."""
-        name, ball = plain(arguments[1]), metadata(arguments[0], self)
-        if not isinstance(ball, arb):
+        name, span = plain(arguments[1]), metadata(arguments[0], self)
+        if not isinstance(span, Span):
             return NO_METADATA
-        return ball if name == "real" else arb(0) if name == "imag" else NO_METADATA
+        return span if name == "real" else as_span(0) if name == "imag" else NO_METADATA
 
     def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
         """Refuse an exception of a leaf: it was called with the midpoints, and might return for other numbers."""
@@ -111,13 +108,13 @@ class Intervals(LosesNothing, tagging=True):
 
     def tested(self, f: Any, value: Any) -> bool:
         """A leaf is about to test the truth of a number, or its sign: what the enclosure decides."""
-        ball, bare = metadata(value, self), plain(value)
+        span, bare = metadata(value, self), plain(value)
         if isinstance(bare, CONTAINERS):
             return bool(bare)
-        if not isinstance(ball, arb):
+        if not isinstance(span, Span):
             self.compared(f)
-        if ball.contains(0) and not ball.is_zero():
-            raise self.refuse(Undecided(f, [ball], nearest_site()))
+        if span.contains(0) and not span.is_zero():
+            raise self.refuse(Undecided(f, [span], nearest_site()))
         return bare  # type: ignore[no-any-return]  # a number of the interval: all have the same sign
 
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
@@ -141,15 +138,15 @@ class Intervals(LosesNothing, tagging=True):
         self._decided += 1
         return options[0]
 
-    def ball(self, f: Any, value: Any) -> Any:
+    def span(self, f: Any, value: Any) -> Any:
         """The enclosure of an operand."""
         known = metadata(value, self)
         bare = plain(value)
-        if isinstance(known, arb):
+        if isinstance(known, Span):
             return known
         if known is UNKNOWN or not isinstance(bare, REAL_NUMBERS):
             raise self.not_enclosed(f, "there is no rule for such operands of")
-        return as_ball(bare)
+        return as_span(bare)
 
     def inform(self, run: Mapping[str, object]) -> None:
         """Called before a program runs; raise ValueError: the context has no results without `enclosure`."""
@@ -163,13 +160,6 @@ class Intervals(LosesNothing, tagging=True):
     def formats(self) -> Mapping[str, Writer]:
         """It writes no files."""
         return {}
-
-
-def as_ball(number: Any) -> Any:
-    """The enclosure of a number of the program, as small as the working precision allows."""
-    if isinstance(number, Fraction):
-        return arb(number.numerator) / arb(number.denominator)
-    return arb(str(number)) if isinstance(number, Decimal) else arb(number)
 
 
 def _check_number(name: str, unit: str, value: Any, least: int, most: int) -> None:

@@ -4,7 +4,7 @@
 >>> enclosure(lambda x: x * math.sin(x), Interval(1.0, 1.25))
 Interval(low=0.828..., high=1.186...)
 
-Where a ball does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
+Where a span does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
 branch. Knows the context, and which functions have rules; must not know what a rule computes.
 """
 
@@ -17,9 +17,10 @@ from typing import Any
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.enclosures.spans import as_span
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
-from cassette_import.contexts.intervals.context import REAL_NUMBERS, as_ball
+from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals
 from cassette_import.contexts.intervals.rules import CHOICES, FOLDS, RULES, bounds
@@ -122,6 +123,6 @@ def _ends(value: Any) -> Iterator[float]:
     if isinstance(value, Interval):
         yield from value
     elif _is_number(value):
-        yield from bounds(as_ball(value))
+        yield from bounds(as_span(value))
     else:
         raise ValueError(f"some branches return a number, and some {value!r}")

@@ -13,6 +13,7 @@ from typing import Any
 from cassette_import.activation.tagging import allmetadata, tag
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.contexts.common.enclosures.spans import Span
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
@@ -27,10 +28,9 @@ from cassette_import.contexts.intervals.rules import (
     OVERFLOWING,
     RULES,
     OutsideDomain,
-    arb,
     fits_floats,
     less,
-    working_precision,
+    workprec,
 )
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
@@ -47,20 +47,18 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         if f in DECISIONS and is_decided_by_types(ctx, arguments, REAL_NUMBERS):
             return f(*map(plain, arguments))
         return call_without_overload(f, arguments, keywords)
-    with working_precision(ctx.precision):
-        balls = [ctx.ball(f, argument) for argument in arguments]
-    choose = functools.partial(ctx.choose, f, balls)
-    rule = _rule_for_zero(ctx, f, arguments) or RULES.get(f) or CHOICES[f]
-    with working_precision(ctx.precision):
+    with workprec(ctx.precision):
         try:
+            spans = [ctx.span(f, argument) for argument in arguments]
+            rule = _rule_for_zero(ctx, f, arguments) or RULES.get(f) or CHOICES[f]
             if keywords:
                 raise TypeError
-            found = rule(choose, *balls)
+            found = rule(functools.partial(ctx.choose, f, spans), *spans)
         except TypeError:
             raise ctx.not_enclosed(f, "there is no rule for such operands of") from None
         except OutsideDomain:
             raise ctx.not_enclosed(f, "the intervals leave the domain of") from None
-    if f in CHOICES and not isinstance(found, arb):
+    if f in CHOICES and not isinstance(found, Span):
         return found
     if not found.is_finite():
         raise ctx.not_enclosed(f, "the intervals leave the domain of")
@@ -80,7 +78,7 @@ def _rule_for_zero(ctx: Any, f: Any, arguments: tuple[Any, ...]) -> Any:
     if rule is None or allmetadata(ctx, arguments[number]) or plain(arguments[number]) != 0:
         return None
     sign = math.copysign(1.0, plain(arguments[number]))
-    return lambda choose, *balls: rule(sign, *balls)
+    return lambda choose, *spans: rule(sign, *spans)
 
 
 @hidden
@@ -90,9 +88,9 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         return call_without_overload(f, call.arguments, keywords)
     if set(keywords) - {"start", "default"}:
         raise ctx.not_enclosed(f, "there is no rule for such operands of")
-    with working_precision(ctx.precision):
-        balls = [ctx.ball(f, value) for value in call.operands]
-        found = FOLDS[f](balls)
+    with workprec(ctx.precision):
+        spans = [ctx.span(f, value) for value in call.operands]
+        found = FOLDS[f](spans)
     named = {name: plain(value) for name, value in keywords.items() if name == "start"}
     try:
         value = f(*call.plain_arguments, **named)
@@ -109,7 +107,7 @@ def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
     def is_less(*pair: Any) -> bool:
         return less(functools.partial(ctx.choose, f, pair), *pair)
 
-    return sort_numbers(ctx, f, items, keywords, operand=ctx.ball, less=is_less, refused=ctx.not_enclosed)
+    return sort_numbers(ctx, f, items, keywords, operand=ctx.span, less=is_less, refused=ctx.not_enclosed)
 
 
 for _function in (*RULES, *CHOICES):

@@ -1,6 +1,6 @@
-"""Enclosures within a run: each lane has a ball that contains its exact value.
+"""Enclosures within a run: each lane has a span that contains its exact value.
 
-The rules are those of `intervals`, applied to the balls of each lane; the program's values are in the middle of the
+The rules are those of `intervals`, applied to the spans of each lane; the program's values are in the middle of the
 intervals, as arrays. A lane that a rule does not decide fails by itself. Needs python-flint. Knows the rules of
 `intervals`; must not know how lanes are scheduled.
 """
@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.intervals.context import REAL_NUMBERS, as_ball
+from cassette_import.contexts.common.enclosures.spans import Span, as_span
+from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
@@ -24,10 +25,9 @@ from cassette_import.contexts.intervals.rules import (
     OVERFLOWING,
     RULES,
     OutsideDomain,
-    arb,
     bounds,
     fits_floats,
-    working_precision,
+    workprec,
 )
 from cassette_import.contexts.lanes.columns import listed, packed
 from cassette_import.contexts.lanes.elementwise import lane_of
@@ -42,13 +42,13 @@ from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = ["enclosure"]
 
-_BALL: Final = "ball"
+_SPAN: Final = "span"
 _SAME: Final = frozenset({float, PARTS["real"], PARTS["conjugate"]})
 _FAILING: Final = (ArithmeticError, LookupError, ValueError)
 
 
-class Balls(Level):
-    """Encloses the values of a function: an annotation has a column of balls."""
+class Enclosures(Level):
+    """Encloses the values of a function: an annotation has a column of spans."""
 
     name = "enclosure"
 
@@ -60,10 +60,10 @@ class Balls(Level):
         """Why all lanes of the run have no enclosure. It is raised again if the program catches it."""
 
     def lifted(self, part: Any, value: Any) -> Any:
-        """The ball of a value that does not depend on an interval."""
+        """The span of a value that does not depend on an interval."""
         if type(value) is not Lane:
-            return _as_balls(self, [value])[0]
-        return Lane(self.lanes, value.set, _column(_as_balls(self, value.data.tolist())))
+            return _as_spans(self, [value])[0]
+        return Lane(self.lanes, value.set, _column(_as_spans(self, value.data.tolist())))
 
     def result(self, function: Any, operands: Sequence[Any], found: Sequence[Any]) -> Any:
         """The result with its enclosure, or what the enclosures decide."""
@@ -71,9 +71,9 @@ class Balls(Level):
         if rule is None:
             return self._without_rule(function, operands, found)
         active = self.lanes.active
-        rows = zip(*[self._balls(value, one, active) for value, one in zip(operands, found, strict=True)], strict=True)
+        rows = zip(*[self._spans(value, one, active) for value, one in zip(operands, found, strict=True)], strict=True)
         outcomes: list[Any] = []
-        with working_precision(self.precision):
+        with workprec(self.precision):
             for row in rows:
                 try:
                     outcomes.append(self._applied(rule, name, row))
@@ -82,13 +82,13 @@ class Balls(Level):
         self._drop_failing(outcomes, active)
         outcomes = [one for one in outcomes if not isinstance(one, CassetteError)]
         members = self.lanes.active
-        if name in CHOICES and not isinstance(outcomes[0], arb):
+        if name in CHOICES and not isinstance(outcomes[0], Span):
             return lane_of(self.lanes, members, packed(outcomes))
         try:
             value = evaluated(function, operands)
         except _FAILING as error:
             raise self._failed(NotEnclosed(name, nearest_site(), _reason(error))) from error
-        return self.annotate(self.lanes, members, value, {_BALL: Lane(self.lanes, members, _column(outcomes))})
+        return self.annotate(self.lanes, members, value, {_SPAN: Lane(self.lanes, members, _column(outcomes))})
 
     def _rule(self, function: Any, operands: Sequence[Any], found: Sequence[Any]) -> tuple[Any, Any]:
         """The rule of a function, and the function that messages name."""
@@ -98,28 +98,28 @@ class Balls(Level):
             return None, function
         if type(function) is SequenceFunction:
             fold = FOLDS.get(function.function) if not function.keywords else None
-            return (None if fold is None else lambda choose, *balls: fold(balls)), function.function
+            return (None if fold is None else lambda choose, *spans: fold(spans)), function.function
         if function in _SAME:
-            return (lambda choose, ball: ball), function
+            return (lambda choose, span: span), function
         number, of_zero = OF_ZERO.get(function, (0, None))
         if of_zero is not None and found[number] is None:
             if type(operands[number]) is Lane:
                 raise self.lanes.refuse(self.refusal(f"{name_of(function)} of zeros whose signs differ"))
             if operands[number] == 0:
                 sign = math.copysign(1.0, operands[number])
-                return (lambda choose, *balls: of_zero(sign, *balls)), function
+                return (lambda choose, *spans: of_zero(sign, *spans)), function
         return RULES.get(function) or CHOICES.get(function), function
 
-    def _applied(self, rule: Callable[..., Any], function: Any, balls: Sequence[Any]) -> Any:
+    def _applied(self, rule: Callable[..., Any], function: Any, spans: Sequence[Any]) -> Any:
         """The result of a rule for one lane."""
-        choose = functools.partial(_choose, function, balls)
+        choose = functools.partial(_choose, function, spans)
         try:
-            found = rule(choose, *balls)
+            found = rule(choose, *spans)
         except TypeError:
             raise NotEnclosed(function, nearest_site(), "there is no rule for such operands of") from None
         except OutsideDomain:
             raise NotEnclosed(function, nearest_site(), "the intervals leave the domain of") from None
-        if isinstance(found, arb):
+        if isinstance(found, Span):
             if not found.is_finite():
                 raise NotEnclosed(function, nearest_site(), "the intervals leave the domain of")
             if function in OVERFLOWING and not fits_floats(found):
@@ -134,12 +134,12 @@ class Balls(Level):
             raise self.lanes.refuse(self.refusal(f"no rule is known for {name_of(function)}"))
         return self.annotate(self.lanes, self.lanes.active, value, None)
 
-    def _balls(self, value: Any, one: Any, active: LaneSet) -> list[Any]:
-        """The balls of an operand, for all lanes."""
+    def _spans(self, value: Any, one: Any, active: LaneSet) -> list[Any]:
+        """The spans of an operand, for all lanes."""
         if one is None:
-            return _as_balls(self, listed(value.at(active) if type(value) is Lane else value, active.size))
-        ball = one.parts[_BALL]
-        return listed(ball.at(active) if type(ball) is Lane else ball, active.size)
+            return _as_spans(self, listed(value.at(active) if type(value) is Lane else value, active.size))
+        span = one.parts[_SPAN]
+        return listed(span.at(active) if type(span) is Lane else span, active.size)
 
     def _drop_failing(self, outcomes: list[Any], active: LaneSet) -> None:
         failing = np.array([isinstance(one, CassetteError) for one in outcomes])
@@ -160,10 +160,10 @@ def _reason(error: Exception) -> str:
     return f"some numbers in the intervals raise {type(error).__name__} in"
 
 
-def _choose(function: Any, balls: Sequence[Any], options: Sequence[Any]) -> Any:
+def _choose(function: Any, spans: Sequence[Any], options: Sequence[Any]) -> Any:
     """The only possible value."""
     if options[:2] != options[:1]:
-        raise Undecided(function, balls, nearest_site())
+        raise Undecided(function, spans, nearest_site())
     return options[0]
 
 
@@ -177,17 +177,17 @@ def _are_real(values: list[Any]) -> bool:
     return all(isinstance(one, REAL_NUMBERS) for one in values)
 
 
-def _as_balls(level: Balls, values: list[Any]) -> list[Any]:
-    with working_precision(level.precision):
+def _as_spans(level: Enclosures, values: list[Any]) -> list[Any]:
+    with workprec(level.precision):
         try:
-            return [as_ball(value) for value in values]
+            return [as_span(value) for value in values]
         except (TypeError, ValueError):
             raise level.lanes.refuse(level.refusal("a value is no number")) from None
 
 
-def _column(balls: list[Any]) -> Any:
-    column: Any = np.empty(len(balls), object)
-    column[:] = balls
+def _column(spans: list[Any]) -> Any:
+    column: Any = np.empty(len(spans), object)
+    column[:] = spans
     return column
 
 
@@ -196,7 +196,7 @@ def _column(balls: list[Any]) -> Any:
 
 def enclosure(context: Any, f: Any, *args: Any, splits: Any = 0, precision: Any = 128) -> Any:
     """What `intervals.enclosure` returns, for all lanes."""
-    level = Balls(context.lanes, precision)
+    level = Enclosures(context.lanes, precision)
     if type(splits) is not int or splits != 0:
         raise context.lanes.refuse(level.refusal("undecided comparisons are split"))
     if type(precision) is not int or not 2 <= precision <= 1_000_000:
@@ -212,7 +212,7 @@ def enclosure(context: Any, f: Any, *args: Any, splits: Any = 0, precision: Any 
     return _read(level, result)
 
 
-def _given(level: Balls, value: Any) -> Any:
+def _given(level: Enclosures, value: Any) -> Any:
     """An argument, with a number in the middle instead of each interval."""
     if isinstance(value, Interval):
         return _enclosed(level, *value)
@@ -223,21 +223,16 @@ def _given(level: Balls, value: Any) -> Any:
     return value
 
 
-def _enclosed(level: Balls, low: Any, high: Any) -> Any:
+def _enclosed(level: Enclosures, low: Any, high: Any) -> Any:
     active = level.lanes.active
     lows, highs = (listed(end.at(active) if type(end) is Lane else end, active.size) for end in (low, high))
     if level.lanes.active is not active:
         return _enclosed(level, low, high)
-    balls, middles, failed = [], [], []
-    with working_precision(max(level.precision, 64)):
-        for least, most in zip(lows, highs, strict=True):
-            failed.append(not least <= most)
-            if failed[-1]:
-                continue
-            ball = arb((arb(least) + most) / 2, (arb(most) - least) / 2)
-            if not (ball.contains(least) and ball.contains(most)):
-                ball = ball.union(arb(least)).union(arb(most))
-            balls.append(ball)
+    spans, middles, failed = [], [], []
+    for least, most in zip(lows, highs, strict=True):
+        failed.append(not least <= most)
+        if not failed[-1]:
+            spans.append(Span(least, most))
             middles.append(least / 2 + most / 2 if least != most else least)
     if failed and all(failed):
         raise ValueError(
@@ -246,18 +241,18 @@ def _enclosed(level: Balls, low: Any, high: Any) -> Any:
     level.lanes.drop(active.ids[np.array(failed)])
     members = level.lanes.active
     value = lane_of(level.lanes, members, packed(middles))
-    return level.annotate(level.lanes, members, value, {_BALL: Lane(level.lanes, members, _column(balls))})
+    return level.annotate(level.lanes, members, value, {_SPAN: Lane(level.lanes, members, _column(spans))})
 
 
-def _read(level: Balls, value: Any) -> Any:
+def _read(level: Enclosures, value: Any) -> Any:
     """A result, with an interval instead of each enclosed number."""
     if type(value) is Lane:
         bare, parts = taken_apart(level, value)
         if not parts:
             return bare
-        ball = parts[_BALL]
+        span = parts[_SPAN]
         active = level.lanes.active
-        ends = [bounds(one) for one in listed(ball.at(active) if type(ball) is Lane else ball, active.size)]
+        ends = [bounds(one) for one in listed(span.at(active) if type(span) is Lane else span, active.size)]
         columns = [packed(list(column)) for column in zip(*ends, strict=True)]
         return Interval(*[lane_of(level.lanes, level.lanes.active, column) for column in columns])
     if isinstance(value, (list, tuple)):

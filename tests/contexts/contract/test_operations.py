@@ -9,8 +9,8 @@ pytest.importorskip("flint", reason="contract needs python-flint")
 
 from flint import arb, ctx
 
-from cassette_import.contexts.contract.bounds import Empty, add, divide, exactly, multiply, subtract
-from cassette_import.contexts.contract.functions import working_precision
+from cassette_import.contexts.common.enclosures.bounds import Empty, add, divide, exactly, multiply, subtract
+from cassette_import.contexts.common.enclosures.functions import working_precision
 from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
 
 EXACT = {
