@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.activations import held_activation
 from cassette_import.activation.entering import activation_of, enter, leave
+from cassette_import.activation.tagging_modules import propagation
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import joined, keywords_of, split
 from cassette_import.interpreter.hidden_frames import hidden
@@ -95,6 +96,8 @@ def run_root(
                 f, leading = function, []
             call = activation.variant.runners[int(Events.CALLS)].call
             result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
+            if activation.tags:
+                result = propagation().without_marks(result)
         else:
             result = f(*arguments, **keywords)
     except RecursionError as error:

@@ -13,6 +13,8 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from threading import Lock
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -73,6 +75,7 @@ class Provenance(Context, tagging=True):
     """
 
     inherit: ClassVar[bool] = True
+    recognised_types: ClassVar[tuple[type, ...]] = (float, complex, Fraction, Decimal)
 
     def __init__(self, *, limit: int = _LIMIT) -> None:
         super().__init__()
@@ -102,6 +105,10 @@ class Provenance(Context, tagging=True):
         if type(value) is str:
             return Origin(parents, pieces=self._pieces(value, f, arguments))
         return parents[0] if len(parents) == 1 and parents[0].pieces is None else Origin(parents)
+
+    def joined(self, one: Origin, other: Origin) -> Origin:
+        """The metadata of an object that came by different ways to different places."""
+        return one if one is other else Origin((one, other))
 
     # ---- texts
 

@@ -205,7 +205,8 @@ class Guards:
         with_overloads, full = calls.with_overloads, self._names.is_dispatched.partition(".")[2]
         is_plain = self.is_plain = calls.plan.propagation.is_plain_while_untagged
         returns_wrapped = calls.plan.propagation.returns_wrapped
-        rewrapped, call_plainly = calls.plan.propagation.rewrapped, calls.plan.propagation.call_plainly
+        rewrapped, claimed = calls.plan.propagation.rewrapped, calls.plan.propagation.claimed
+        call_plainly = calls.plan.propagation.call_plainly
 
         @hidden
         def plain(callee: Any, key: str | None = None, receiver: Any = None) -> Any:
@@ -229,8 +230,7 @@ class Guards:
 
         @hidden
         def claim(key: str, value: Any) -> Any:
-            found = rewrapped(value)
-            return found if claims.get(key) else value
+            return rewrapped(value) if claims.get(key) else claimed(value)
 
         if DISPATCH.is_used and isinstance(calls.intercept, DISPATCH.PlainInterception):
             site = partial(DISPATCH.PlainSite, plain, calls.intercept, given_up, cell, full)

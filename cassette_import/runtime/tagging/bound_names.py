@@ -253,7 +253,7 @@ def class_read(value: Any, name: str) -> Any:
                 LOCAL.classes[-1].values[name] = value, found._tagged_metas
             return found  # a method of the namespace, such as `__missing__`, has left its wrapper when it returned
     store = active_store() if FLAGS[METADATA_EXISTS] else None
-    return value if store is None else store.recognised.wrapped(value)
+    return value if store is None else store.recognised.read(value, "the namespace of a class body")
 
 
 NAMES.update(

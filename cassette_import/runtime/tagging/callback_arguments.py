@@ -49,11 +49,14 @@ def entered(*values: Any) -> tuple[Any, ...]:
     if slots and not slots.keys().isdisjoint(map(id, values)):
         values = tuple(map(store.recognised.wrapped, values))
     call = LEAVES.get(get_ident()) if LEAVES else None
-    if call is None:
-        return values
-    if call.operands is not None:
-        values = _as_operands(call.operands, values)
-    return tuple([_of_leaf(activation, store, call, value) for value in values])
+    if call is not None:
+        if call.operands is not None:
+            values = _as_operands(call.operands, values)
+        values = tuple([_of_leaf(activation, store, call, value) for value in values])
+    for value in values if slots else ():
+        if id(value) in slots:
+            store.recognised.lose_watched(value, "an argument" if call is None else call.function)
+    return values
 
 
 @hidden

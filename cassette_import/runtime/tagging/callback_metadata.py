@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.state import Activation
+from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata
+from cassette_import.runtime.tagging.handover import CLAIM
 from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -45,6 +46,19 @@ def with_metadata_of_callback(
         return Tagged(value, metas)
     last = Tagged(found._tagged_value, metas)
     return with_computed_metadata(activation, function, (*arguments, last), keywords, value)
+
+
+@hidden
+def _claim(function: Any, found: Tagged, value: Any) -> Any:
+    """The value of a leaf during which the first value was tagged, and returned to it."""
+    LOCAL.returned = found
+    try:
+        return with_metadata_of_callback(ACTIVE.get(), function, (), {}, value)
+    finally:
+        LOCAL.returned = None
+
+
+CLAIM.append(_claim)
 
 
 @hidden

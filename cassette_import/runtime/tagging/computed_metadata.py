@@ -14,29 +14,37 @@ import array
 import io
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from types import (
     BuiltinFunctionType,
     BuiltinMethodType,
     CoroutineType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
+from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.held_metadata import holds_metadata, wrapped_values_in
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
+from cassette_import.runtime.tagging.recognised_values import WATCHED_TYPES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.tags import NO_METADATA, Metas, Tag
+from cassette_import.runtime.tagging.tags import NO_METADATA, Metas, Tag, text_tag
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 _PLAIN_TYPES: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, BuiltinMethodType, MethodType)
@@ -102,8 +110,19 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
             value = value.args
             if own.store is not None:
                 own.store.recognise_parts(value)
-        if is_a(value, CONTAINERS) and own.store is not None and own.store:
+        if own.store is None or not own.store:
+            continue
+        if is_a(value, CONTAINERS):
             yield from _metadata_of_parts(own.store, value, own)
+        elif id(type(value)) in _SHOWN_WITH_PARTS:
+            held = wrapped_values_in((value,), own.store)
+            yield from [part._tagged_metas[own] for part in held if own in part._tagged_metas]
+
+
+_SHOWN_WITH_PARTS: Final = frozenset(
+    map(id, (SimpleNamespace, partial, MappingProxyType, type({}.values()), type({}.items())))
+)
+"""Types of objects in C, by identity, that are no containers, and whose text has that of what they hold."""
 
 
 def _metadata_of_other_thread(metas: Metas, own: Tag) -> Any:
@@ -160,15 +179,22 @@ def with_computed_metadata(
             if (
                 tag.lost != "ignore"
                 and not cannot_lose(function)
-                and _is_given_metadata(function, given, tag, is_error)
+                and (
+                    _is_given_metadata(function, given, tag, is_error)
+                    or _is_read_from_object(function, given, tag, value)
+                )
             ):
                 lose(activation.contexts[level], function)
+            if tag.computed is None and tag.lost != "ignore":
+                _follow_text(activation.contexts[level], tag, function, given, value, metas)
             continue
         if is_plain and cannot_lose(function):
             continue
         if next(metadata_in(given, tag), None) is None and not (
             is_error and not (is_plain or calls_special_method(function)) and holds_metadata(given, tag)
         ):
+            if tag.lost == "report" and _is_read_from_object(function, given, tag, value):
+                lose(activation.contexts[level], function)
             continue
         found = call_computed(activation, level, tag, function, arguments, keywords, value)
         if found is not NO_METADATA:
@@ -212,6 +238,51 @@ def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -
             entry = items.of(value)
             if entry is not None and any(tag in metas for _, metas in list(entry.slots.values())):
                 return True
+    return False
+
+
+_TEXTS: Final = frozenset(map(id, (str, bytes, bytearray, io.StringIO, io.BytesIO, re.Match)))
+_READERS: Final = "_csv"
+"""The module of types of iterators that give lists of texts. It is not imported for them."""
+
+_NUMBERS: Final = frozenset(map(id, (float, complex, Fraction, Decimal)))
+
+
+@hidden
+def _follow_text(context: Any, tag: Tag, function: Any, given: Any, value: Any, metas: Metas) -> None:
+    """Mark a text that a leaf has made of values with metadata: it may be printed, but a number read from it is a loss.
+
+    This is for contexts without a method `computed`. Others give metadata to texts.
+    """
+    is_of_text = tag.text is not None and next(metadata_in(given, tag.text), None) is not None
+    kind = id(type(value))
+    if kind in _TEXTS or type(value).__module__ == _READERS:
+        if is_of_text or (cannot_lose(function) and next(metadata_in(given, tag), None) is not None):
+            metas[text_tag(tag)] = True
+    elif is_of_text and tag.text is not None:
+        if getattr(function, "__objclass__", None) in (str, bytes):
+            if is_a(value, CONTAINERS):
+                tag_parts(tag.text, value, lambda part: True)
+        elif (kind in _NUMBERS or is_a(value, CONTAINERS) or function is int) and not cannot_lose(function):
+            lose(context, function)
+
+
+COMPUTED_TYPES: Final = frozenset(map(id, (*WATCHED_TYPES, *CONTAINERS, *_BUFFERS)))
+"""Types of values, by identity, that a leaf may compute of objects whose attributes or special methods it uses."""
+
+
+@hidden
+def _is_read_from_object(function: Any, values: Any, tag: Tag, result: Any) -> bool:
+    """Whether an unknown leaf has made a value, and was given an object whose attributes have metadata."""
+    attributes = tag.store.attributes
+    if not attributes.entries or id(type(result)) not in COMPUTED_TYPES or classification(function) != UNCLASSIFIED:
+        return False
+    for entry in [attributes.of(value) for value in values if id(value) in attributes.entries]:
+        if entry is None:
+            continue
+        slots = entry.slots if entry.extra is None else tag.store.slots_by_key(entry.extra)
+        if any(tag in metas for _, metas in list(slots.values())):
+            return True
     return False
 
 

@@ -54,9 +54,8 @@ def _lose(function: Any, value: Any) -> None:
     for level, tag in enumerate(activation.tags):
         if tag is None or tag.lost == "ignore":
             continue
-        if next(metadata_in((value,), tag), None) is not None or (
-            tag.lost == "error" and holds_metadata((value,), tag)
-        ):
+        is_of_text = tag.text is not None and next(metadata_in((value,), tag.text), None) is not None
+        if is_of_text or next(metadata_in((value,), tag), None) is not None or holds_metadata((value,), tag):
             lose(activation.contexts[level], function)
 
 

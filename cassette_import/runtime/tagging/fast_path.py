@@ -21,6 +21,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.handover import CLAIM
 from cassette_import.runtime.tagging.live_metadata import WATCHED_NAMES, WATCHES
 from cassette_import.runtime.tagging.overdubbed_calls import (
     TYPES_IN_C,
@@ -86,6 +87,19 @@ def apply_always(function: Any, plain_if: PlainIf | None, returns_method_result:
         RETURN_METHOD_RESULT.add(id(function))
     if type(function) is not type and type(function) is not FunctionType:
         _names_in_c.add(function.__name__)
+
+
+@hidden
+def are_formatted_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether the interpreter makes text of the arguments without code of the program."""
+    for argument in (*arguments, *keywords.values()):
+        kind = type(argument)
+        if id(kind) not in SIMPLE:
+            if kind is not list and kind is not tuple:
+                return False
+            if not all(id(type(item)) in SIMPLE for item in argument):
+                return False
+    return True
 
 
 @hidden
@@ -164,9 +178,11 @@ def make_plain_call(event: Callable[..., Any]) -> Callable[..., Any]:
 def rewrapped_result(function: Any, value: Any) -> Any:
     """The result of a plain call during which the first value was tagged, wrapped as it was inside."""
     found, LOCAL.returned = LOCAL.returned, None
-    if found is None or found._tagged_value is not value:
+    if found is None:
         return value
-    return found if returns_wrapped(function) else value
+    if returns_wrapped(function):
+        return found if found._tagged_value is value else value
+    return CLAIM[0](function, found, value)
 
 
 @hidden

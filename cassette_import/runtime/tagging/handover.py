@@ -21,6 +21,8 @@ from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
 
+_MOST_PASSED: Final = 10_000
+
 SENDERS: Final[list[Callable[[Any], Any]]] = []
 """`parcels.leaving`, once a thread, job or task has inherited contexts that tag values."""
 
@@ -34,6 +36,8 @@ def returned(value: Any) -> Any:
         LOCAL.returned = value
         if LEAVES and (call := LEAVES.get(get_ident())) is not None:  # the leaf may store the value
             call.store.recognised.note(value._tagged_value, value._tagged_metas)
+            if len(call.passed) < _MOST_PASSED:
+                call.passed[id(value._tagged_metas)] = value
         elif SUBJECTS and (store := active_store()) is not None:  # a pattern may capture the value
             store.recognised.note(value._tagged_value, value._tagged_metas)
         return value._tagged_value
@@ -78,6 +82,21 @@ def rewrapped(value: Any) -> Any:
 
 
 @hidden
+def claimed(value: Any) -> Any:
+    """The value of plain syntax during which the first value was tagged: a leaf may have computed it of that value."""
+    found, LOCAL.returned = LOCAL.returned, None
+    if found is None or found._tagged_value is value:
+        return value if found is None else found
+    return CLAIM[0](_SYNTAX, found, value)
+
+
+CLAIM: Final[list[Callable[[Any, Any, Any], Any]]] = []
+"""The function of `callback_metadata` for what a leaf has returned, to which the program has returned a wrapper."""
+
+_SYNTAX: Final = "an operation that runs code of the program"
+
+
+@hidden
 def never_wrapped(value: Any) -> Any:
     """The value of syntax whose value is never wrapped: the wrapper left by a special method is discarded."""
     LOCAL.returned = None
@@ -107,4 +126,4 @@ def begin_epoch_anywhere() -> Any:
 NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_epoch_anywhere})
 NAMES.update({symbols.TAGS_HERE: tags_here})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
-NAMES.update({symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped})
+NAMES.update({symbols.CLAIMED: claimed, symbols.SETTLED: never_wrapped})

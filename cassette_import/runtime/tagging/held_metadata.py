@@ -122,7 +122,7 @@ def holds_metadata(values: Iterable[Any], tag: Tag, depth: int = _DEPTH, most: i
             if table is attributes and entry.extra is not None:
                 work.append((entry.extra, steps))  # the `__dict__`, which the program has got
         slot = tag.store.recognised.slots.get(id(item))
-        if slot is not None and tag in slot[1]:
+        if slot is not None and slot[2] is None and tag in slot[1]:
             return True
         if steps < depth:
             work += [(part, steps + 1) for part in _parts(item)]

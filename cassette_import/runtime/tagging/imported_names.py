@@ -23,7 +23,7 @@ def imported(value: Any, name: str, module: str, level: int, namespace: dict[str
         return value
     found = sys.modules.get(_absolute_name(module, level, namespace))
     read = value if found is None else store.load_part(store.attributes, found, name, value)
-    return read if type(read) is Tagged else store.recognised.wrapped(value)
+    return read if type(read) is Tagged else store.recognised.read(value, "an import of a name")
 
 
 @hidden

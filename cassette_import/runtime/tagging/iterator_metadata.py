@@ -176,7 +176,7 @@ def item_taken(store: Store, iterator: Any, value: Any) -> Any:
         metas = metas_of_taken(store, iterator, value) if may_have_some else None
     if metas is not None:
         return Tagged(value, metas)
-    value = store.recognised.wrapped(value)
+    value = store.recognised.read(value, type(iterator))
     if cursor is None and id(type(iterator)) in _KEEPING and type(value) is not Tagged:
         if type(value) is tuple:
             store.recognise_parts(value)
@@ -224,7 +224,7 @@ def item_of_plain_iterator(value: Any, iterator: Any) -> Any:
     if store.items.entries and type(iterator) is not _RANGE_ITERATOR:
         metas = metas_of_taken(store, iterator, value)
     if metas is None:
-        return store.recognised.wrapped(value) if store.recognised.slots else value
+        return store.recognised.read(value, type(iterator)) if store.recognised.slots else value
     return Tagged(value, metas)
 
 
@@ -247,10 +247,12 @@ def items_to_unpack(sequence: Any) -> tuple[Any, ...]:
         return tuple(sequence)
     metas = store.item_metas(sequence) if store.items.entries else None
     if metas is None:
-        return tuple(map(store.recognised.wrapped, sequence)) if store.recognised.slots else tuple(sequence)
+        if not store.recognised.slots:
+            return tuple(sequence)
+        return tuple([store.recognised.read(item, type(sequence)) for item in sequence])
     return tuple(
         [
-            store.recognised.wrapped(item) if found is None else Tagged(item, found)
+            store.recognised.read(item, type(sequence)) if found is None else Tagged(item, found)
             for item, found in zip(sequence, metas, strict=True)
         ]
     )

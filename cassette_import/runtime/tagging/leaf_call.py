@@ -43,10 +43,13 @@ class LeafCall:
 
     `callee` is what the program calls, with the arguments `given` and `keywords`; `function` is the function behind it,
     a method for example, whose first arguments are `leading`. `arguments` are the leading and the given ones. Special
-    methods get the `operands` of an operator in this order or in the other one.
+    methods get the `operands` of an operator in this order or in the other one. `passed` are the values with metadata
+    that the program has returned to the leaf, one for each origin.
     """
 
-    __slots__ = ("activation", "arguments", "callee", "function", "given", "keywords", "leading", "operands", "store")
+    __slots__ = (
+        "activation", "arguments", "callee", "function", "given", "keywords", "leading", "operands", "passed", "store",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class LeafCall:
         self.arguments = (*leading, *given)
         self.keywords = keywords
         self.operands: tuple[Any, ...] | None = None
+        self.passed: dict[int, Tagged] = {}
 
     @property
     def owner(self) -> Any:
@@ -126,9 +130,10 @@ class LeafCall:
     @hidden
     def with_computed_metadata(self, value: Any) -> Any:
         """A value that was computed of the arguments, with the metadata that the contexts compute for it."""
-        return computed_metadata.with_computed_metadata(
-            self.activation, self.function, self.arguments, self.keywords, value
-        )
+        arguments = self.arguments
+        if self.passed and id(type(value)) in computed_metadata.COMPUTED_TYPES:
+            arguments = (*arguments, *self.passed.values())
+        return computed_metadata.with_computed_metadata(self.activation, self.function, arguments, self.keywords, value)
 
     @hidden
     def notify_of_error(self, error: Exception) -> None:
@@ -298,9 +303,10 @@ def result_without_rule(call: LeafCall, value: Any) -> Any:
         call.store.recognised.note(found._tagged_value, found._tagged_metas)
     if value is None:
         computed_metadata.add_to_buffers(call)
-    value = call.with_computed_metadata(value)
-    if type(value) is Tagged:
-        return value
+    if found is None or found._tagged_value is not value:
+        value = call.with_computed_metadata(value)
+        if type(value) is Tagged:
+            return value
     LOCAL.returned = found
     value = with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
     return value if type(value) is Tagged else _recognised(call.store, value)

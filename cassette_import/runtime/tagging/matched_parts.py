@@ -174,7 +174,7 @@ def captured(value: Any, ways: tuple[Any, ...]) -> Any:
 @hidden
 def _computed_part(store: Store, subject: Any, value: Any, ways: tuple[Any, ...]) -> Any:
     """A captured value that is stored nowhere: a special method of the program has returned it, or code in C."""
-    found = store.recognised.wrapped(value)
+    found = store.recognised.read(value, "a pattern")
     if type(found) is Tagged or isinstance(value, bool) or not isinstance(value, Number):
         return found
     for way in ways:

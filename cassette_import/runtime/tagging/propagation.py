@@ -49,7 +49,7 @@ from cassette_import.runtime.tagging.fast_path import (
     rewrapped_result_of,
     steps_plainly,
 )
-from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
+from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, claimed, rewrapped
 from cassette_import.runtime.tagging.iterator_metadata import (
     claimed_item,
     claimed_stop,
@@ -75,6 +75,7 @@ from cassette_import.runtime.tagging.rules.partial_objects import (
 from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused, drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import store_of
+from cassette_import.runtime.tagging.tags import TextTag
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
@@ -88,6 +89,7 @@ __all__ = [
     "call_overload",
     "call_plainly",
     "callback_arguments",
+    "claimed",
     "claimed_item",
     "claimed_stop",
     "follow_metadata",
@@ -104,6 +106,7 @@ __all__ = [
     "rewrapped_result_of",
     "rewritten_code",
     "steps_plainly",
+    "without_marks",
     "without_tags",
 ]  # fmt: skip
 
@@ -184,7 +187,7 @@ def propagate(
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
             value = callee(*arguments, **keywords)
             if LOCAL.returned is returned:
-                return value if store is None else store.recognised.wrapped(value)
+                return value if store is None else store.recognised.read(value, function)
             return with_metadata_of_callback(activation, function, (*leading, *arguments), keywords, value)
         found = RULES.get(key)
         if found is not None:
@@ -195,7 +198,10 @@ def propagate(
             rule_function = RULES_OF_TYPES.get(type_id, without_rule)
         if tagged and store.recognised.types:  # the leaf may store them, or pass them to functions of the program
             store.note((*leading, *arguments, *keywords.values()))
-        return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
+        value = rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
+        if id(value) in store.recognised.slots and not _is_argument(value, leading, arguments):
+            store.recognised.lose_watched(value, function)
+        return value
     except Exception as error:
         if tagged and store is not None and error.args:
             keep_metadata_of_error(activation, function, (*leading, *arguments), keywords, error)
@@ -249,6 +255,12 @@ def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, 
 
 
 @hidden
+def _is_argument(value: Any, leading: tuple[Any, ...], arguments: tuple[Any, ...]) -> bool:
+    """Whether a leaf has returned an argument of its own: it was asked then what becomes of the metadata."""
+    return any(plain(argument) is value for argument in (*leading, *arguments))
+
+
+@hidden
 def _is_unknown_object(callee: Tagged) -> bool:
     """Whether a callable object has metadata whose loss is an error, and no rule."""
     kind = id(type(callee._tagged_value))
@@ -270,6 +282,14 @@ def _with_arguments_of_partial(
     function, *leading = split(callee_of_partial(callee))
     arguments = joined(arguments_of_partial(callee), arguments)
     return callee.func, function, tuple(leading), arguments, {**keywords_of_partial(callee), **keywords}
+
+
+@hidden
+def without_marks(value: Any) -> Any:
+    """The result of a root call: a text is plain if all that is known of it is that it was made of tagged values."""
+    if type(value) is Tagged and all(type(tag) is TextTag for tag in value._tagged_metas):
+        return value._tagged_value
+    return value
 
 
 @hidden

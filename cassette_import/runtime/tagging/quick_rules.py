@@ -65,9 +65,7 @@ def _may_be_recognised(slots: dict[int, Any], value: Any) -> bool:
     if id(value) in slots:
         return True
     kind = type(value)
-    if kind is BuiltinMethodType:
-        return type(value.__self__) is not ModuleType
-    return kind is MethodWrapperType
+    return (kind is BuiltinMethodType or kind is MethodWrapperType) and id(value.__self__) in slots
 
 
 @hidden

@@ -3,14 +3,17 @@
 A value may be stored by one route and read by another one: `f.__defaults__`, `cell.cell_contents`, an object of a
 package that is not installed. A context type lists in `recognised_types` the types whose objects are never shared, such
 as `float`: each result of a computation is an object of its own. So an object of such a type that was stored with
-metadata has this metadata when it is read. Knows identities and reference counts; must not know where values are
-stored.
+metadata has this metadata when it is read. Of all other contexts, numbers and texts are *watched*: where one is read
+that has lost its metadata on the way, this is a loss. Knows identities and reference counts; must not know where values
+are stored.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from decimal import Decimal
+from fractions import Fraction
 from types import BuiltinMethodType, FunctionType, MethodWrapperType
 from typing import Any, Final
 
@@ -45,12 +48,16 @@ def _is_interned_in_3_12(value: str) -> bool:
     return sys.getrefcount(value) >= _IMMORTAL
 
 
+def _is_interned_in_3_11(value: str) -> bool:
+    return sys.intern(value[:1] + value[1:]) is value  # otherwise the copy is interned, as long as it lives
+
+
 _is_interned: Final[Callable[[str], bool]] = (
     sys._is_interned  # type: ignore[attr-defined]  # from 3.13 on
     if sys.version_info >= (3, 13)
     else _is_interned_in_3_12
     if sys.version_info >= (3, 12)
-    else _is_text_of_names
+    else _is_interned_in_3_11
 )
 
 
@@ -59,12 +66,18 @@ def _is_shared_text(value: str) -> bool:
     return len(value) < 2 or _is_interned(value)
 
 
-_SHARED: Final[dict[int, Callable[[Any], bool]]] = {id(str): _is_shared_text, id(bytes): _is_text_of_names}
-"""For types whose objects are shared in some cases, by the identity of the type: whether an object may be."""
-
-
 _SHARED_INTEGERS: Final = range(-5, 257)
 """The integers that are the same objects everywhere."""
+
+_SHARED: Final[dict[int, Callable[[Any], bool]]] = {
+    id(str): _is_shared_text,
+    id(bytes): _is_text_of_names,
+    id(int): _SHARED_INTEGERS.__contains__,
+}
+"""For types whose objects are shared in some cases, by the identity of the type: whether an object may be."""
+
+WATCHED_TYPES: Final = (float, complex, int, str, bytes, Fraction, Decimal)
+"""The types of values whose loss is noticed by identity, in contexts that do not recognise them."""
 
 
 def may_be_shared(value: Any) -> bool:
@@ -98,7 +111,7 @@ class RecognisedValues:
         if RECEIVER in metas:
             value, metas = value.__self__, metas[RECEIVER]
         slot = self.slots.get(id(value))
-        if slot is not None:
+        if slot is not None and slot[2] is not _WATCHED:
             if slot[1] is not metas and slot[2] is None and not _are_same(slot[1], metas):
                 joined = _joined(slot[1], metas)
                 self.slots[id(value)] = (
@@ -111,7 +124,8 @@ class RecognisedValues:
         if kind in self.types and not (kind in _SHARED and _SHARED[kind](value)):
             if len(self.slots) >= self._sweep_at:
                 self.drop_unused()
-            self.slots[id(value)] = value, metas, None, live_metadata.METADATA
+            state = None if all(kind in tag.recognised for tag in metas) else _WATCHED
+            self.slots[id(value)] = value, metas, state, live_metadata.METADATA
 
     def detach(self, value: Any) -> None:
         """The program has removed the metadata of a value: it is not to be recognised."""
@@ -132,11 +146,28 @@ class RecognisedValues:
         if slot[2] is _AMBIGUOUS:
             lose_number(slot[1], "an object that has different metadata in different places", is_reported=True)
             return value
+        if slot[2] is _WATCHED:
+            attached = {tag: found for tag, found in slot[1].items() if id(type(value)) in tag.recognised}
+            return Tagged(value, attached) if attached else value
         return Tagged(value, slot[1])
+
+    def read(self, value: Any, place: Any) -> Any:
+        """The same for a value that is read where no leaf is called: `place` is what has lost its metadata."""
+        found = self.wrapped(value)
+        if id(value) in self.slots:
+            self.lose_watched(value, place)
+        return found
+
+    def lose_watched(self, value: Any, place: Any) -> None:
+        """A value came from a place, a leaf for example, that has lost the metadata of contexts which watch it."""
+        slot = self.slots[id(value)]
+        if slot[2] is _WATCHED:
+            kind = id(type(value))
+            lose_number([tag for tag in slot[1] if kind not in tag.recognised], place, is_reported=True)
 
     def _with_receiver(self, method: Any) -> Any:
         """A bound method of C code, wrapped if its receiver is recognised."""
-        receiver = self.wrapped(method.__self__) if id(type(method.__self__)) in self.types else None
+        receiver = self.read(method.__self__, method) if id(type(method.__self__)) in self.types else None
         return Tagged(method, {RECEIVER: receiver._tagged_metas}) if type(receiver) is Tagged else method
 
     def wrapped_parts(self, parts: Any) -> list[Any] | None:
@@ -159,6 +190,7 @@ class RecognisedValues:
 
 _AMBIGUOUS: Final = "ambiguous"
 _DETACHED: Final = "detached"
+_WATCHED: Final = "watched"
 
 
 def _are_same(one: Metas, other: Metas) -> bool:

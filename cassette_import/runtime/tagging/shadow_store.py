@@ -27,7 +27,7 @@ from cassette_import.runtime.tagging.container_contents import (
     namespace_in_use,
     size_of,
 )
-from cassette_import.runtime.tagging.recognised_values import MOST_PARTS, RecognisedValues
+from cassette_import.runtime.tagging.recognised_values import MOST_PARTS, RecognisedValues, may_be_shared
 from cassette_import.runtime.tagging.shadow_entries import Entry, ShadowTable
 from cassette_import.runtime.tagging.tags import Metas, Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
@@ -109,7 +109,7 @@ class Store:
         if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
             table.drop(owner)  # a leaf changed it
             if table is self.items and is_a(owner, SEQUENCES):
-                self._recognised_metas(owner, items_in(owner))
+                self._moved_metas(owner, items_in(owner), entry)
             return value
         return Tagged(value, slot[1])
 
@@ -159,7 +159,7 @@ class Store:
             else:
                 return found
         self.items.drop(owner)  # a leaf changed it
-        return self._recognised_metas(owner, values)
+        return self._moved_metas(owner, values, entry)
 
     def set_item_metas(self, owner: Any, metas: Iterable[Metas | None]) -> None:
         """Set the metadata of each item of a sequence."""
@@ -247,12 +247,13 @@ class Store:
             if type(value) is Tagged:
                 self.recognised.note(value._tagged_value, value._tagged_metas)
 
-    def _recognised_metas(self, owner: Any, values: list[Any]) -> list[Metas | None] | None:
-        """The metadata of those items of a sequence that are recognised."""
-        parts = self.recognised.wrapped_parts(values)
-        if parts is None:
+    def _moved_metas(self, owner: Any, values: list[Any], entry: Entry) -> list[Metas | None] | None:
+        """The metadata of the items of a sequence that a leaf has changed: those that were moved still have theirs."""
+        known = {id(value): metas for value, metas in list(entry.slots.values()) if not may_be_shared(value)}
+        parts = self.recognised.wrapped_parts(values) or values
+        metas = [metas_of(part) or known.get(id(plain(part))) for part in parts]
+        if not any(metas):
             return None
-        metas = list(map(metas_of, parts))
         self.set_item_metas(owner, metas)
         return metas
 

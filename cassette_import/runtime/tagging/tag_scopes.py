@@ -10,6 +10,7 @@ from typing import Any
 
 from cassette_import.runtime.state import ACTIVE, Activation, count_in_thread
 from cassette_import.runtime.tagging.live_metadata import refresh_names
+from cassette_import.runtime.tagging.recognised_values import WATCHED_TYPES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Metas, Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -77,6 +78,8 @@ def _new(context: Any) -> Tag:
     tag = Tag(context)
     tag.store = Store()
     tag.store.recognised.add_types(context.recognised_types)
+    if tag.lost != "ignore":
+        tag.store.recognised.add_types(WATCHED_TYPES)
     if context._tags is None:
         context._tags = {}
     context._tags[_thread.get_ident()] = tag
@@ -139,6 +142,8 @@ def tag_for_entry(context: Any, contexts: tuple[Any, ...], tags: tuple[Any, ...]
     else:
         tag.parent.store.merge(tag.store)
         tag.store = tag.parent.store
+        if tag.text is not None:
+            tag.text.store = tag.store
     return tag
 
 

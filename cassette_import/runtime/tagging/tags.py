@@ -85,9 +85,11 @@ class Tag:
         "number",
         "parent",
         "parts_alike",
+        "recognised",
         "seeded_at",
         "store",
         "tested",
+        "text",
         "watched",
     )
 
@@ -111,10 +113,13 @@ class Tag:
         self.matched = getattr(type(context), "matched", None)
         self.tested = getattr(type(context), "tested", None)
         self.joined = getattr(type(context), "joined", None)
+        self.recognised = frozenset(map(id, context.recognised_types))
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH
             note_watching(self.watched)
+        self.text: Tag | None = None
+        """Marks texts that were made of values with metadata of this tag, once there are any (`computed_metadata`)."""
         self._context = weakref.ref(context)
 
     @property
@@ -134,7 +139,27 @@ class _NoContext:
     """The context of a tag that belongs to no activation."""
 
     lost = "ignore"
+    recognised_types = ()
 
 
 RECEIVER: Final = Tag(_NoContext())
 """In the wrapper of a bound method, the receiver's metadata has this tag, which belongs to no activation."""
+
+
+class _Texts(_NoContext):
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """Parts of such a text, and what is computed from it, are asked for; `computed_metadata` answers."""
+
+
+class TextTag(Tag):
+    """Marks texts that were made of values with metadata of another tag."""
+
+    __slots__ = ()
+
+
+def text_tag(tag: Tag) -> Tag:
+    """The tag that marks such texts for another tag."""
+    if tag.text is None:
+        tag.text = TextTag(_Texts())
+        tag.text.store = tag.store
+    return tag.text

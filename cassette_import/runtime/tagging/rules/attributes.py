@@ -104,7 +104,7 @@ def _load_with_metadata(call: LeafCall) -> Any:
     if store.items.entries and is_a(owner, tuple) and type(value) is not Tagged:
         fields = getattr(type(owner), "_fields", ())
         if call.arguments[1] in fields:
-            return store.load_part(store.items, owner, fields.index(call.arguments[1]), value)
+            value = store.load_part(store.items, owner, fields.index(call.arguments[1]), value)
     if type(value) is not Tagged and (is_computed_from(call.arguments[0]) or has_contents(store, owner)):
         return call.with_computed_metadata(value)
     return (
@@ -132,7 +132,7 @@ def recognise(store: Store, owner: Any, name: str, value: Any) -> Any:
 def store_attribute(call: LeafCall) -> Any:
     owner, name, value = plain(call.arguments[0]), plain(call.arguments[1]), call.arguments[2]
     if type(owner) is CellType and type(value) is Tagged:
-        lose_number(value._tagged_metas, "a cell of a closure")  # the function reads a plain value
+        lose_number(value._tagged_metas, "a cell of a closure", is_reported=True)  # which the function reads plain
     if type(value) is Tagged and call.function is setattr:
         method, descriptor = lookup(type(owner), "__setattr__"), lookup(type(owner), name)
         if type(method) is FunctionType:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents
+from cassette_import.runtime.tagging.fast_path import are_formatted_by_c
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.wrappers import plain
@@ -35,7 +36,7 @@ def write(call: LeafCall) -> Any:
     return result
 
 
-@rule(print)
+@rule(print, plain_if=are_formatted_by_c)
 @hidden
 def write_text(call: LeafCall) -> Any:
     file = plain(call.keywords.get("file"))
@@ -86,7 +87,7 @@ def initialise_dict_writer(call: LeafCall) -> Any:
 
 
 @rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
-@rule(_WRITER.writerow, _WRITER.writerows)
+@rule(_WRITER.writerow, _WRITER.writerows, plain_if=are_formatted_by_c)
 @hidden
 def write_row(call: LeafCall) -> Any:
     result, entry = call.native(), call.store.attributes.of(call.owner)
