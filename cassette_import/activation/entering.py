@@ -19,6 +19,7 @@ from cassette_import.activation.activations import (
 )
 from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
+from cassette_import.interpreter import observers
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
@@ -78,6 +79,7 @@ def original(context: Any) -> Any:
 
 def enter(activation: Activation) -> None:
     """Make an activation the one of this thread and task."""
+    observers.filter_observers()
     variant = activation.variant
     try:
         if variant is None or activation.tags:

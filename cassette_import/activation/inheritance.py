@@ -33,7 +33,7 @@ from cassette_import.activation.started_functions import (
 )
 from cassette_import.activation.tagging_modules import carry_values_between_threads
 from cassette_import.importing.post_import import POST_IMPORT
-from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
+from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in_thread
 
 _VARIADIC: Final = 0x04 | 0x08
@@ -252,14 +252,13 @@ def _code(handler: Callable[..., Any], original: CodeType) -> CodeType:
         original.co_argcount == 1 and not original.co_kwonlyargcount and not original.co_flags & _VARIADIC
     )
     diverted = (_diverted_method if takes_self_alone else _diverted).__code__
-    code = hide(diverted).replace(
+    return hide(diverted).replace(
         co_consts=tuple([handler if const == "handler" else const for const in diverted.co_consts]),
         co_name=original.co_name,
         co_qualname=original.co_qualname,
         co_filename=DIVERTED,
         co_firstlineno=original.co_firstlineno,
     )
-    return unmonitored(code)
 
 
 def _divert_threads(module: Any) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any, Final
 
+from cassette_import.interpreter import observers
 from cassette_import.interpreter.callables import python_function, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
@@ -64,6 +65,7 @@ def _is_of_program(activation: Activation, function: Any) -> bool:
 @hidden
 def run_target(run: Callable[[Any], None], thread: Any) -> None:
     """`Thread.run` and `BaseProcess.run`, which call the target. `Thread.run` deletes it in the end."""
+    observers.filter_observers()  # `threading.settrace` and `setprofile` have just set them
     target = getattr(thread, "_target", None)
     if target is not None:
         call = as_event(target)

@@ -26,13 +26,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
-from cassette_import.interpreter.observers import pause_observers
+from cassette_import.interpreter.observers import unobserved
 from cassette_import.interpreter.own_work import own_work
 
 
@@ -65,13 +66,12 @@ def _execute(module: LateModule) -> None:
 def _imported(name: str) -> ModuleType:
     """Import a module without the notice of tools that observe the program, which may be deep in recursion."""
     with own_work():  # before anything that causes an audit event
-        resume_observers = pause_observers()
         sys.meta_path.insert(0, _OwnModules)
         try:
-            return on_a_fresh_stack(lambda: import_module(name))
+            module: ModuleType = unobserved(on_a_fresh_stack, partial(import_module, name))
+            return module
         finally:
             sys.meta_path.remove(_OwnModules)
-            resume_observers()
 
 
 class _OwnModules:

@@ -195,10 +195,8 @@ def _bundle(names: list[str]) -> bytes | None:
 
 def _with_hidden_functions(code: CodeType, lines: list[str], hidden: list[CodeType]) -> CodeType:
     """Code in which the functions are hidden that the decorator `hidden` hides first; `hidden` gets their code."""
-    from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hide
+    from cassette_import.interpreter.hidden_frames import hide
 
-    if MONITORS_BY_CODE:
-        return code
     constants = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -52,9 +52,15 @@ def with_handler(at: At, block: list[ast.stmt], shape: Shape, read: Iterable[str
     return at.watch(block, VariantNames(shape.prefix).failed, temporaries.PENDING, sorted(read))
 
 
-def handled(at: At, branch: list[ast.stmt], shape: Shape, read: Iterable[str]) -> list[ast.stmt]:
-    """A branch whose exceptions are reported to errorhooks, if its shape has some."""
+def handled(
+    at: At, branch: list[ast.stmt], shape: Shape, read: Iterable[str], handler: At | None = None
+) -> list[ast.stmt]:
+    """A branch whose exceptions are reported to errorhooks, if its shape has some.
+
+    `handler` is the position of the handler, if it is another one than that of the `try`.
+    """
     if not shape.has_errorhooks:
         return branch
     unbound: list[ast.expr] = [at.store(name) for name in (temporaries.PENDING, *sorted(read))]
-    return [at.put(ast.Assign(unbound, at.constant(None))), with_handler(at, branch, shape, read)]
+    watched = at.put(with_handler(handler or at, branch, shape, read))
+    return [at.put(ast.Assign(unbound, at.constant(None))), watched]

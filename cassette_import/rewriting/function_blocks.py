@@ -30,11 +30,6 @@ def has_events(function: Function) -> bool:
     return any(hasattr(part, CHANGING) for part in body)
 
 
-def first_evaluated(statement: ast.stmt) -> ast.AST:
-    """The node that is evaluated first: of a definition with decorators, the first of these."""
-    return next(iter(getattr(statement, "decorator_list", ())), statement)
-
-
 def with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged, with the calls that take wrappers off."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in rest_parameters(at, function)]

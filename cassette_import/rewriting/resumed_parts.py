@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting.branch_frames import assigned_contexts, handled, needs_contexts, with_contexts
-from cassette_import.rewriting.function_blocks import first_evaluated
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
+from cassette_import.rewriting.trees.evaluation_order import first_evaluated
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.trees.traversal import DEPTH, depth_of
@@ -60,7 +60,7 @@ class ResumedParts:
     def run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A run of statements, with a branch for each shape beside the one for all contexts."""
         rewriter = self._rewriter
-        at = At(first_evaluated(statements[0]))
+        at = At(statements[0]).on_line_of(first_evaluated(statements[0]))
         copies: list[Any] = [[clone(statement, rewriter.kept) for statement in statements] for _ in rewriter.shapes]
         chain = rewriter.block(statements, Mode.CALLEE, None)
         for number in reversed(range(len(rewriter.shapes))):
@@ -103,7 +103,9 @@ class ResumedParts:
         if len(self._watching) != 1:
             return [statement]
         read: set[str] = set().union(*(getattr(value, _READ) for value in made))
-        unbound, watched = handled(At(first_evaluated(statement)), [statement], self._watching[0], read)
+        unbound, watched = handled(
+            At(statement).on_line_of(first_evaluated(statement)), [statement], self._watching[0], read
+        )
         assert isinstance(watched, ast.Try)
         for added in (unbound, *watched.handlers):
             setattr(added, NOOVERDUB, True)

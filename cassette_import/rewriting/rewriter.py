@@ -36,7 +36,6 @@ from cassette_import.rewriting.forms.untagged_branches import is_too_deep
 from cassette_import.rewriting.forms.untagged_expressions import in_order
 from cassette_import.rewriting.function_blocks import (
     block_of_passes,
-    first_evaluated,
     has_events,
     plain_branch,
     with_unwrapping,
@@ -46,6 +45,7 @@ from cassette_import.rewriting.node_rewriter import NodeRewriter
 from cassette_import.rewriting.resumed_parts import ResumedParts
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.annotations import annotate
+from cassette_import.rewriting.trees.evaluation_order import first_evaluated
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
     Function,
@@ -141,7 +141,8 @@ class _Rewriter(NodeRewriter):
         docstring, body = split_docstring(node.body)
         names = free_names(node, self.surroundings.free_names) if self.is_tagging else frozenset()
         declarations = hoist_declarations(node, body) if survey(node).declares else []
-        at = At(first_evaluated(body[0] if body else node.body[0]))
+        begin = body[0] if body else node.body[0]
+        at = At(begin).on_line_of(first_evaluated(begin))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: block_of_passes(made, declarations) for prefix, made in bodies.items()}
         bare = reads_locals(node)
@@ -206,6 +207,7 @@ class _Rewriter(NodeRewriter):
         names: frozenset[str],
         follows: bool,
     ) -> list[ast.stmt]:
+        begin = body[0]
         copies: list[Any] = [
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
             for shape in self.shapes
@@ -218,7 +220,9 @@ class _Rewriter(NodeRewriter):
             shape = self.shapes[number]
             branch = self.block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare:
-                branch = handled(at, branch, shape, self.read_by_handlers)
+                # On the line of a compound statement, the handler would be a branch of it to the end of the function.
+                ends = at.on_line_of(node) if hasattr(begin, "body") or hasattr(begin, "cases") else at
+                branch = handled(at, branch, shape, self.read_by_handlers, ends)
                 prologue = assigned_contexts(at, shape)
                 if follows and shape.follows_bodies:
                     is_alone = len(shape.contexts) == 1 and bool(prologue)

@@ -15,7 +15,7 @@ from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import code_flags, heap
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
-from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
+from cassette_import.interpreter.observers import unobserved
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.own_work import OWN_WORK
 from cassette_import.rewriting import symbols
@@ -126,11 +126,7 @@ class Registry:
                 self.generation += 1
             if record.installed:
                 return None
-            resume_observers = pause_observers()
-            try:
-                is_available = record.source.available
-            finally:
-                resume_observers()
+            is_available = unobserved(lambda: record.source.available)
         is_of_program = module_name == "__main__" and code.co_name != "<module>"  # blocks have a warning of their own
         if not is_available and is_new and is_of_program:
             _warn_of_no_source(code)
@@ -140,12 +136,8 @@ class Registry:
 
     def instrument(self, variant: Variant, roots: frozenset[str]) -> None:
         """Have every live function test the variant at its entry: by a branch of its body, or by a trampoline."""
-        resume_garbage_collection = pause_garbage_collection()
-        try:
-            with self.lock:
-                self.instrumentation.add(variant, roots, self.generation)
-        finally:
-            resume_garbage_collection()
+        with self.lock:
+            unobserved(self.instrumentation.add, variant, roots, self.generation)
 
     def instrument_active(self) -> None:
         """Instrument functions that were made since, for all variants that are in use in some thread or task.
@@ -278,7 +270,7 @@ class Registry:
             record.unindexed.append((module, variant))
             if module.bound_names is not None:
                 record.source.set_names(ModuleNames(*map(frozenset, module.bound_names)))
-            return trampolines.revived(module.code)
+            return module.code
 
     def _only_variant(self) -> Variant | None:
         """The variant for which whole modules may be cached: the only active one, if the module level is overdubbed for

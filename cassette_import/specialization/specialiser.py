@@ -14,7 +14,8 @@ from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
-from cassette_import.interpreter.observers import pause_observers
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.observers import unobserved
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
@@ -49,6 +50,7 @@ class Specialiser:
         self._instrumentation = instrumentation
         self._lookup = FunctionLookup(index)
 
+    @hidden
     def enter(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
 
@@ -63,6 +65,9 @@ class Specialiser:
         -------
         The function that the trampoline calls in its place.
         """
+        return unobserved(self._enter, reference, environment)
+
+    def _enter(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
         activation = ACTIVE.get()
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
@@ -70,7 +75,6 @@ class Specialiser:
             if unit.plain_entries != _OFTEN and not code_flags.can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
-        resume_observers = pause_observers()
         began, known = perf_counter(), body_compiler.seconds
         listeners = list(LISTENERS) if LISTENERS else ()
         for listener in listeners:
@@ -90,7 +94,6 @@ class Specialiser:
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
                 for listener in listeners:
                     listener.code_made(0, rest)
-            resume_observers()
             ACTIVE.reset(token)
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:

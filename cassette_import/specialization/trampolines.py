@@ -23,9 +23,8 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hidden, hide, unmonitored
+from cassette_import.interpreter.hidden_frames import UNMONITORED, hidden, hide
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting.trees.code_matching import functions_in
 
 Reference = int | tuple[bytes, int]
 """What identifies a unit: a number in this process, or a digest of the source and a number in the file."""
@@ -188,25 +187,16 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
         plain.co_consts[0] if plain.co_consts and isinstance(plain.co_consts[0], str) else None
     )
     consts[template.environment] = template.environment_code(plain.co_freevars, plain.co_filename)
-    trampoline = template.code.replace(
+    return template.code.replace(
         co_consts=tuple(consts),
         co_varnames=plain.co_varnames[: len(template.code.co_varnames)],
         co_freevars=plain.co_freevars,
-        co_flags=plain.co_flags,
+        co_flags=plain.co_flags | UNMONITORED,
         co_name=plain.co_name,
         co_qualname=plain.co_qualname,
         co_filename=plain.co_filename,
         co_firstlineno=plain.co_firstlineno,
     )
-    return unmonitored(trampoline)
-
-
-def revived(code: CodeType) -> CodeType:
-    """Code with trampolines in it, which was read from a file, ready to be executed."""
-    for function in functions_in(code) if MONITORS_BY_CODE else ():
-        if is_trampoline(function):
-            unmonitored(function)
-    return code
 
 
 def is_trampoline(code: CodeType) -> bool:

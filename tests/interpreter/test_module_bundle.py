@@ -17,7 +17,7 @@ from cassette_import.interpreter.module_bundle import bundled
 
 with bundled("test"):
     import cassette_import.contexts.profile
-    import cassette_import.frontends.programs.program
+    import cassette_import.frontends.programs.user_program
 
 extensions = ("._accelerator", "._dispatch")
 names = [name for name in sys.modules if name.startswith("cassette_import.") and not name.endswith(extensions)]

@@ -51,6 +51,6 @@ def test_a_function_with_room_returns_and_raises_as_before():
 
 
 def test_the_program_runs_with_room():
-    from cassette_import.frontends.programs.program import Program
+    from cassette_import.frontends.programs.user_program import Program
 
     assert Program.run.__code__.co_stacksize > 16 * 1024

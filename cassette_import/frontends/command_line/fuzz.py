@@ -21,7 +21,7 @@ from cassette_import.contexts.fuzz.inputs import decoded
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError
-from cassette_import.frontends.programs.program import Module
+from cassette_import.frontends.programs.user_program import Module
 from cassette_import.importing.installation import check
 from cassette_import.interpreter.suggestions import suggestion
 

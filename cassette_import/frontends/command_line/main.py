@@ -60,7 +60,7 @@ def _run(given: Any) -> int:
 def _replay(given: Any) -> int:
     from cassette_import.contexts.recording.recording_file import BadRecording
     from cassette_import.frontends.command_line.replay import replay
-    from cassette_import.frontends.programs.program import CannotRun
+    from cassette_import.frontends.programs.user_program import CannotRun
 
     try:
         return replay(given.file)

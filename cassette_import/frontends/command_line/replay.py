@@ -12,7 +12,7 @@ import threading
 from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.errors import NotOverdubbable
-from cassette_import.frontends.programs.program import Module, Program, Script
+from cassette_import.frontends.programs.user_program import Module, Program, Script
 from cassette_import.frontends.reporting.output import print_texts
 from cassette_import.importing.installation import install
 

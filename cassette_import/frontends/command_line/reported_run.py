@@ -17,7 +17,7 @@ from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, install_for
 from cassette_import.frontends.programs import exit_hooks
 from cassette_import.frontends.programs.import_path import current_folders
-from cassette_import.frontends.programs.program import Program
+from cassette_import.frontends.programs.user_program import Program
 from cassette_import.frontends.reporting.output import CannotWrite, print_texts
 from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.importing.installation import Installation

@@ -20,7 +20,7 @@ from cassette_import.frontends.command_line.usage import (
     settings_of,
 )
 from cassette_import.frontends.programs.import_path import current_folders
-from cassette_import.frontends.programs.program import CannotRun, Module, Program, Script
+from cassette_import.frontends.programs.user_program import CannotRun, Module, Program, Script
 from cassette_import.interpreter.module_bundle import bundled
 from cassette_import.specialization.progress import PROGRESS
 

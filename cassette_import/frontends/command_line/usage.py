@@ -18,7 +18,7 @@ from cassette_import.importing.selection import is_pattern
 
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
-    from cassette_import.frontends.programs.program import Program
+    from cassette_import.frontends.programs.user_program import Program
 
 __all__ = [
     "DEFAULT_CONTEXT",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.interpreter.hidden_frames import hidden, unmonitored
+from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["call_before_exit", "fail_at_end", "replace_exit_functions"]
 
@@ -84,7 +84,7 @@ def _replaced(original: Any, *, is_exec: bool) -> Any:
     # Profilers and tracebacks show the name of the original; pickle looks the function up under it.
     described: Any = leave
     shown = f"<built-in method {original.__module__}.{original.__name__}>"
-    described.__code__ = unmonitored(leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown))
+    described.__code__ = leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown)
     described.__name__, described.__doc__ = original.__name__, original.__doc__
     described.__qualname__, described.__module__ = original.__name__, original.__module__
     described.__wrapped__ = original  # for its signature

@@ -31,7 +31,7 @@ from cassette_import.frontends.reporting.output import (
 from cassette_import.importing.installation import Installation
 
 if TYPE_CHECKING:
-    from cassette_import.frontends.programs.program import Program
+    from cassette_import.frontends.programs.user_program import Program
 
 __all__ = ["RunResults"]
 

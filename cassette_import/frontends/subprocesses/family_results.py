@@ -13,7 +13,7 @@ from typing import Any
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import activate_in_forked_worker, is_forked_worker
 from cassette_import.contexts.common.reporting import is_forking, is_streaming, known_formats
-from cassette_import.frontends.programs.program import Program
+from cassette_import.frontends.programs.user_program import Program
 from cassette_import.frontends.reporting.output import print_texts
 from cassette_import.frontends.reporting.report import merged, origin_of_main, report
 from cassette_import.frontends.reporting.report_file import write_document

@@ -65,7 +65,7 @@ class At:
         self._loads: dict[str, ast.Name] = {}
         self._true: ast.Constant | None = None
 
-    def on_line_of(self, operand: ast.expr) -> At:
+    def on_line_of(self, operand: ast.expr | ast.stmt) -> At:
         """This position; if the operand begins on another line, its first character.
 
         So tracers are notified of no other line than that of the operand.

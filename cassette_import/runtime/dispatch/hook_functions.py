@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.derived_code import DERIVED
-from cassette_import.interpreter.hidden_frames import unmonitored
 from cassette_import.runtime.dispatch.function_code import specialised_calls
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
@@ -105,7 +104,7 @@ def positional_only(function: Callable[..., Any], count: int, *, stays_plain: bo
 def hook_copy(function: FunctionType, code: CodeType, *, stays_plain: bool = False) -> FunctionType:
     """A copy of a hook with other code, which is a copy of its plain code."""
     made = FunctionType(
-        DERIVED.add(unmonitored(code)) if stays_plain else unmonitored(code),
+        DERIVED.add(code) if stays_plain else code,
         function.__globals__,
         function.__name__,
         function.__defaults__,

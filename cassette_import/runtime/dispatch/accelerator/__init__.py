@@ -7,9 +7,11 @@ activations; must not know events.
 
 from __future__ import annotations
 
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.interpreter import observers
 from cassette_import.interpreter.extensions import extension, problem_of
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 12
+_VERSION: Final = 13
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -126,6 +128,7 @@ class AcceleratedDispatch:
         self.note_change, self.note_metadata = module.note_change, module.note_metadata
         self.suspend, self.resume = module.suspend, module.resume
         self.set_in_frames = module.set_in_frames
+        observers.use_extension(partial(module.unobserved), partial(module.filter_observers))
         self.set_code, self.specialised_calls = module.set_code, module.specialised_calls
         return ""
 

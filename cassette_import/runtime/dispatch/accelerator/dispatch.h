@@ -80,6 +80,11 @@ PyObject *set_in_frames(PyObject *module, PyObject *arguments);
 PyObject *set_code(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *specialised_calls(PyObject *module, PyObject *function);
 
+/* ---- observers.c: own work that tracers, profilers and tools do not notice */
+
+PyObject *unobserved(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+int filter_observers(void);
+
 /* ---- callable.c: what all types of callables have in common */
 
 #define CALLABLE_HEAD \

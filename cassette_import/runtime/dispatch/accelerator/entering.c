@@ -258,6 +258,9 @@ PyObject *
 enter_context(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
     EntryMethod *self = (EntryMethod *)callable;
+    if (filter_observers() < 0) {
+        return NULL;
+    }
     if (PyVectorcall_NARGS(flagged) == 1 && names == NULL) {
         int is_entered = enter_if_ready(self, arguments[0]);
         if (is_entered != 0) {

@@ -48,7 +48,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 12 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 13 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -66,7 +66,18 @@ note_metadata(PyObject *module, PyObject *Py_UNUSED(nothing))
     Py_RETURN_NONE;
 }
 
+static PyObject *
+filter_observers_of_thread(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+{
+    if (filter_observers() < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"unobserved", (PyCFunction)(void (*)(void))unobserved, METH_FASTCALL, NULL},
+    {"filter_observers", filter_observers_of_thread, METH_NOARGS, NULL},
     {"set_in_frames", set_in_frames, METH_VARARGS, NULL},
     {"configure", configure, METH_VARARGS, NULL},
     {"suspend", (PyCFunction)(void (*)(void))suspend, METH_FASTCALL, NULL},
