@@ -83,3 +83,18 @@ def test_a_class_with_parameters_has_the_name_of_the_class():
 
     assert display(Rule[int]).endswith("Rule[…]")
     assert display(list[int]) == "list[…]"
+
+
+def test_functions_that_other_compilers_made_have_the_names_that_their_types_give_them():
+    numpy = pytest.importorskip("numpy")
+    compiled_by_cython = numpy.random.mtrand.RandomState.rand
+    assert type(compiled_by_cython).__module__ != "builtins"
+    assert display(compiled_by_cython).endswith("RandomState.rand")
+    assert "RandomState.rand" in described(compiled_by_cython).label[2]
+    assert (display(numpy.sin), module_of(numpy.sin)) == ("numpy.sin", "numpy")
+
+    graph = CallGraph(leaves=True)
+    overdub(graph, lambda: (numpy.sin(1.0), numpy.random.rand(), numpy.random.randint(1)))
+    names = {callee.name for _, callee in graph.graph().calls}
+    assert len(names) == 3
+    assert not [name for name in names if "object" in name]

@@ -9,7 +9,14 @@ import functools
 import os
 import sys
 import threading
-from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GenericAlias,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.activation.inheritance import DIVERTED
@@ -82,6 +89,10 @@ def described(function: Any) -> Described:
         return Described(("~", 0, f"<cached {_wrapped_name(function)}>"), False)
     if issubclass(kind, type):
         return _described_class(function)
+    if name := _foreign_name(function):
+        module = module_of(function)
+        is_long_lived = getattr(sys.modules.get(module), "__dict__", {}).get(name) is function
+        return Described(("~", 0, f"<built-in method {module}.{name}>"), is_long_lived)
     method = _found(kind, "__call__")
     if type(method) is FunctionType:
         return Described(described(method).label, False)
@@ -145,6 +156,8 @@ def _name(function: Any) -> str:
         return str(class_attribute(function, "__qualname__"))
     if id(kind) in _ALIASES:
         return f"{display(function.__origin__)}[…]"  # its arguments may be of the program, and have a `__repr__`
+    if name := _foreign_name(function):
+        return f"{module_of(function)}.{name}".removeprefix("builtins.")
     return f"<{_class_name(kind)} object>"
 
 
@@ -176,7 +189,9 @@ def module_of(function: Any) -> str:
     elif id(kind) in _DESCRIPTORS:
         found = class_attribute(function.__objclass__, "__module__")
     else:
-        found = class_attribute(function if issubclass(kind, type) else kind, "__module__")
+        found = None if issubclass(kind, type) else _of_instance(function, "__module__")
+        if type(found) is not str:
+            found = class_attribute(function if issubclass(kind, type) else kind, "__module__")
     return found if isinstance(found, str) else "builtins"
 
 
@@ -210,6 +225,30 @@ def parameter_names(function: Any) -> tuple[str | None, ...]:
     return code.co_varnames[skip : code.co_argcount]
 
 
+def _foreign_name(function: Any) -> str:
+    """The name of a function of another compiler (Cython, nanobind), or of NumPy; empty for any other callable."""
+    for attribute in ("__qualname__", "__name__"):
+        name = _of_instance(function, attribute)
+        if type(name) is str:
+            return name
+    return ""
+
+
+def _of_instance(function: Any, attribute: str) -> Any:
+    """What the type in C of a function has an attribute for; None for objects of Python classes."""
+    kind = type(function)
+    found = _found(kind, attribute)
+    if type(found) in (GetSetDescriptorType, MemberDescriptorType):
+        try:
+            return found.__get__(function, kind)
+        except AttributeError:
+            return None
+    if type(_found(kind, "__init__")) is FunctionType or type(_found(kind, "__call__")) is FunctionType:
+        return None
+    namespace = _found(kind, "__dict__")
+    return namespace.__get__(function, kind).get(attribute) if type(namespace) is GetSetDescriptorType else None
+
+
 def _wrapped_name(function: Any) -> str:
     name = vars(function).get("__qualname__")
     return name if isinstance(name, str) else "function"
@@ -217,7 +256,7 @@ def _wrapped_name(function: Any) -> str:
 
 def _class_name(kind: type) -> str:
     module, name = class_attribute(kind, "__module__"), class_attribute(kind, "__qualname__")
-    return str(name) if module == "builtins" else f"{module}.{name}"
+    return f"{module}.{name}" if type(module) is str and module != "builtins" else str(name)
 
 
 def _found(kind: type, name: str) -> Any:
