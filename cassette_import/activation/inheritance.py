@@ -34,6 +34,7 @@ from cassette_import.activation.started_functions import (
 from cassette_import.activation.tagging_modules import carry_values_between_threads
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER, takers_by_module
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in_thread
 
 _VARIADIC: Final = 0x04 | 0x08
@@ -309,6 +310,31 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "asyncio.threads": _divert_to_thread,
 }
 """The modules whose functions are not diverted yet, and what diverts them."""
+
+
+def _add_takers_of(name: str, paths: list[str], divert: Callable[[Any], None] | None) -> Callable[[Any], None]:
+    """Divert the functions of a module, and note those that keep callbacks."""
+
+    def prepare_module(module: ModuleType) -> None:
+        if divert is not None:
+            divert(module)
+        found = ((f"{name}.{path}", _attribute(module, path)) for path in paths)
+        HIGHER_ORDER.add_takers((taker, function) for taker, function in found if function is not None)
+
+    return prepare_module
+
+
+def _attribute(module: ModuleType, path: str) -> Any:
+    """What a module has under a path of names; None if there is nothing. A lazy module imports nothing for that."""
+    found: Any = module
+    for name in path.split("."):
+        found = vars(found).get(name)
+        if found is None:
+            return None
+    return found
+
+
+WAITING.update({name: _add_takers_of(name, paths, WAITING.get(name)) for name, paths in takers_by_module().items()})
 
 
 _awaited: Final[set[str]] = set()

@@ -6,13 +6,20 @@ Knows variants and activations in use; must not know how a variant computes what
 from __future__ import annotations
 
 import threading
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.variants import StackVariant
+from cassette_import.interpreter.late_modules import late
+from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import IN_USE, Activation
 from cassette_import.runtime.variant import Family
+
+if TYPE_CHECKING:
+    from cassette_import.activation import earlier_holders
+else:
+    (earlier_holders,) = late("cassette_import.activation", "earlier_holders")
 
 
 class Variants:
@@ -28,9 +35,12 @@ class Variants:
         """The current variant for these keys."""
         found = self.by_keys.get(keys)
         if found is None:
+            HIGHER_ORDER.add_subclasses()
             with self.lock:
                 family = self._families.setdefault(keys, Family())
                 found = self.by_keys.setdefault(keys, StackVariant(keys, family))
+            if not found.tagging and found.runners[int(Events.CALLS)].plan.targets:
+                earlier_holders.warn_of_holders(found)  # its contexts are entered for the first time
         return found
 
     def refresh(self) -> None:

@@ -42,7 +42,20 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
 
 
 def _functions() -> list[FunctionType]:
-    """All functions that the garbage collector tracks.
+    """All functions that the garbage collector tracks."""
+    if len(sys._current_frames()) == 1:  # `_thread._count` does not count threads that C code has started
+        return [item for item in gc.get_objects() if type(item) is FunctionType]
+    return _tracked(lambda kinds: map(operator.is_, kinds, repeat(FunctionType)))
+
+
+def objects_of(types: Iterable[type]) -> list[Any]:
+    """All objects of exactly these types that the garbage collector tracks."""
+    wanted = set(map(id, types))  # a metaclass of the program may have no hash
+    return _tracked(lambda kinds: map(wanted.__contains__, map(id, kinds)))
+
+
+def _tracked(choose: Callable[[Iterable[type]], Iterable[bool]]) -> list[Any]:
+    """Tracked objects, which are chosen by their types.
 
     The list of all objects also contains tuples that another thread is about to fill, as in `tuple(f(x) for x in xs)`.
     A reference to such a tuple makes that thread fail when it goes on. So no other thread may run while the list
@@ -50,14 +63,12 @@ def _functions() -> list[FunctionType]:
     call makes one list: an audit hook that is written in Python runs before a list is made, and would let other
     threads run while a list made before exists. What reads the list is in the list, and so has to be read to its end.
     """
-    if len(sys._current_frames()) == 1:  # `_thread._count` does not count threads that C code has started
-        return [item for item in gc.get_objects() if type(item) is FunctionType]
     collects = gc.isenabled()
     gc.disable()  # up to 3.11 it may run when a list is made, and finalizers may let other threads run
     try:
         same = chain.from_iterable(map(repeat, starmap(gc.get_objects, [()]), repeat(2)))  # the list, and then again
         objects, kinds = (chain.from_iterable(islice(same, 1)) for _ in range(2))
-        wanted = map(operator.is_, map(type, kinds), repeat(FunctionType))
+        wanted = choose(map(type, kinds))
         rest = compress(chain(wanted, same), repeat(False))  # empty; it reads both to their ends, which drops the list
         return list(chain(compress(objects, wanted), rest))
     finally:

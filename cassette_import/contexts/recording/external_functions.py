@@ -9,6 +9,8 @@ import fnmatch
 from collections.abc import Iterable
 from typing import Final
 
+from cassette_import.runtime.dispatch.higher_order import CALLBACK_TAKERS
+
 __all__ = [
     "BOUNDARY",
     "CALLBACK_TAKERS",
@@ -234,22 +236,6 @@ LATE_CALLERS: Final = frozenset({*_in("atexit", "register"), *_in("signal", "sig
 
 TASKS_IN_SETS: Final = "asyncio.tasks.as_completed"
 """A function that makes tasks of coroutines in the order of a set of them, which differs from run to run."""
-
-CALLBACK_TAKERS: Final[list[str]] = [
-    *_in("collections", "defaultdict"),
-    *_in("dataclasses", "field"),
-    *_in("threading", "Timer"),
-    *_in("functools", "cached_property lru_cache cache singledispatch"),
-    *_in("sched", "scheduler"),
-    *_in("attr", "ib field attrib Factory"),
-    *_in("attr._make", "attrib Factory"),
-    *_in("attr._next_gen", "field"),
-    *_in("pydantic.fields", "Field PrivateAttr"),
-    *_in("sqlalchemy", "Column"),
-    *_in("sqlalchemy.orm", "mapped_column"),
-]
-"""Functions that keep the functions which they get as arguments, and call them later, outside of overdubbed code. If
-such an argument is a function of the boundary, its calls are external all the same. Append to it like to `BOUNDARY`."""
 
 
 def leading_outside(without: Iterable[str] = ()) -> list[str]:

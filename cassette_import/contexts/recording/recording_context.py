@@ -47,6 +47,7 @@ from cassette_import.contexts.recording.started_jobs import StartedJobs
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["RecordingContext"]
@@ -55,7 +56,7 @@ _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", 
 """Methods that are external calls for the standard input alone: all other files have proxies."""
 
 _NOT_EXTERNAL: Final = frozenset(
-    (*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *FORKING_FUNCTIONS)
+    (*STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *FORKING_FUNCTIONS)
 )
 """Functions that are intercepted, although their own calls are not external."""
 
@@ -118,8 +119,11 @@ class RecordingContext(Context, events=Events.NONE):
     def _register(self, found: Sequence[BoundaryFunction]) -> None:
         """Intercept the calls of functions in the boundary that the watcher has found."""
         new = []
+        HIGHER_ORDER.add_takers((one.name, underlying(one.function)) for one in found if one.name in CALLBACK_TAKERS)
         for one in found:
             target = underlying(one.function)
+            if one.name in CALLBACK_TAKERS and one.name not in LATE_CALLERS:
+                continue
             self._names.setdefault(id(target), one.name)
             if id(target) not in _registered:
                 _registered[id(target)] = target
@@ -295,9 +299,6 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTING_FUNCTIONS:
         return ctx.jobs.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
-    if name in CALLBACK_TAKERS:
-        keywords = {key: ctx.as_callback(value) for key, value in kwargs.items()}
-        return fallback(ctx, f, *map(ctx.as_callback, args), **keywords)
     if name in JOBS_OF_THREAD_POOLS:
         return ctx.jobs.start_in_thread_pool(JOBS_OF_THREAD_POOLS[name], f, args, kwargs)
     if name in LATE_CALLERS:

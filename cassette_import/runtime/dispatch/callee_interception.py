@@ -90,7 +90,7 @@ def make_intercept_targets(
     is active.
     """
     targets, names, carriers = {**leaves, **plan.targets}, plan.builtin_names, CARRIERS
-    has_python_methods = any(type(target) is FunctionType for target in plan.targets.values())
+    has_python_methods = any(type(target) is FunctionType for target in (*plan.targets.values(), *leaves.values()))
     get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
 
     @hidden

@@ -42,12 +42,23 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
     def __str__(self) -> str:
         return str(self.args[0])
 
+    def __repr__(self) -> str:
+        return repr(self.args[0])
+
+    # The program may compare what something has kept with the function that it was given: `signal.getsignal(…) == f`.
+    def __eq__(self, other: object) -> bool:
+        return bool(self.args[0] == shown_callee(other))
+
+    def __hash__(self) -> int:
+        return hash(self.args[0])
+
     def __reduce__(self) -> Any:
         return copy.copy, (self.args[0],)  # `copy` returns a function as it is
 
 
-# For the type checker: `__module__` is that of each object, not of the class.
+# For the type checker: these are those of each object, not of the class.
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
+Callee.__doc__ = property(lambda self: self.args[0].__doc__)  # type: ignore[assignment]
 
 
 @hidden

@@ -46,7 +46,8 @@ class Callbacks:
             callee, leading = function, ()
         if keywords:
             keywords = {name: self._as_event(value) for name, value in keywords.items()}
-        return callee, leading, tuple(map(self._as_event, arguments)), keywords
+        first = HIGHER_ORDER.first.get(id(function), 0)
+        return callee, leading, (*arguments[:first], *map(self._as_event, arguments[first:])), keywords
 
     @hidden
     def _as_event(self, argument: Any) -> Any:
@@ -62,6 +63,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
     of `function` and the `leading` arguments that it carries (see `callables.split`).
     """
     overloads, targets, propagation = plan.overloads, plan.targets, plan.propagation
+    keepers = HIGHER_ORDER.keepers
     higher_order, as_events, getter_of = HIGHER_ORDER.by_id, callbacks.as_events, _make_getter_of(targets)
     put = ACTIVE.set
     if propagation is not None:
@@ -94,7 +96,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                     finally:
                         resume(token)
         if targets:
-            if id(function) in higher_order:
+            if id(function) in higher_order and (propagation is None or id(function) not in keepers):
                 callee, leading, arguments, keywords = as_events(callee, function, leading, arguments, keywords)
             if PROPERTIES and function is getattr and len(arguments) == 2:
                 getter = getter_of(*arguments)

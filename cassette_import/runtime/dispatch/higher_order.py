@@ -1,7 +1,8 @@
 """Higher-order leaves: functions that are not overdubbed, and call the functions that they get as arguments.
 
 Such a call has no call site in the program. It is an event because the leaf gets a callable that runs the event, in
-place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``.
+place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``. Some leaves keep the functions, and
+call them later: `CALLBACK_TAKERS`.
 
 Knows functions of the standard library; must not know events.
 """
@@ -33,7 +34,36 @@ class Leaves:
     ) -> None:
         self.positional = {id(function): function for function in functions}
         self.by_id = {**self.positional, **{id(function): function for function in by_keyword_only}}
+        self.first: dict[int, int] = {}
+        """For some of them, the index of the first argument that they call: others may be functions, too."""
+        self.keepers: set[int] = set()
+        """Those that keep what they call."""
         self.listeners: list[Callable[[], None]] = []
+
+    def add_takers(self, takers: Iterable[tuple[str, Callable[..., Any]]]) -> None:
+        """Add functions of `CALLBACK_TAKERS`, with their names there."""
+        new = {id(function): (name, function) for name, function in takers if id(function) not in self.by_id}
+        if new:
+            for key, (name, function) in new.items():
+                self.by_id[key] = self.positional[key] = function
+                self.first[key] = FIRST_CALLBACKS.get(name, 0)
+            self.keepers |= new.keys()
+            for listener in self.listeners:
+                listener()
+
+    def add_subclasses(self) -> None:
+        """Add subclasses of classes that keep functions, as far as they have the constructors of these."""
+        owners = [function for key, function in self.by_id.items() if key in self.keepers and type(function) is type]
+        found: list[Any] = []
+        while owners:
+            inheriting = [
+                subclass
+                for subclass in type.__subclasses__(owners.pop())
+                if type(subclass) is type and not {"__init__", "__new__"} & vars(subclass).keys()
+            ]
+            owners += inheriting
+            found += inheriting
+        self.add_takers(("", subclass) for subclass in found)
 
     def add(self, function: Callable[..., Any]) -> None:
         """Declare that `function` calls functions that it gets as arguments.
@@ -105,3 +135,56 @@ HIGHER_ORDER: Final = Leaves(
     ],
 )
 """The leaves whose callbacks are events, if overloads or hooks are registered for them."""
+
+
+def _in(module: str, names: str) -> list[str]:
+    return [f"{module}.{name}" for name in names.split()]
+
+
+CALLBACK_TAKERS: Final[list[str]] = [
+    *_in("builtins", "property"),
+    *_in("operator", "call"),
+    *_in("collections", "defaultdict"),
+    *_in("functools", "cache cached_property cmp_to_key lru_cache partialmethod singledispatch"),
+    *_in("weakref", "ref proxy finalize"),
+    *_in("atexit", "register"),
+    *_in("signal", "signal"),
+    *_in("sched", "scheduler scheduler.enter scheduler.enterabs"),
+    *_in("contextlib", "_BaseExitStack.callback"),
+    *_in("dataclasses", "field"),
+    *_in("json", "load loads dump dumps JSONDecoder JSONEncoder"),
+    *_in("argparse", "_ActionsContainer.add_argument"),
+    *_in("logging", "setLogRecordFactory"),
+    *_in("concurrent.futures._base", "Future.add_done_callback"),
+    *_in("attr", "ib field attrib Factory"),
+    *_in("attr._make", "attrib Factory"),
+    *_in("attr._next_gen", "field"),
+    *_in("pydantic.fields", "Field PrivateAttr"),
+    *_in("sqlalchemy", "Column"),
+    *_in("sqlalchemy.orm", "mapped_column"),
+]
+"""Functions that keep the functions which they get as arguments, and call them later, outside of overdubbed code. Calls
+of targets that they get are events all the same. Append to it before a context is entered."""
+
+FIRST_CALLBACKS: Final = {"weakref.ref": 1, "weakref.proxy": 1, "weakref.finalize": 1}
+"""The index of the first argument that is called, if arguments before it may be functions that are not called."""
+
+
+def takers_by_module() -> dict[str, list[str]]:
+    """The names in `CALLBACK_TAKERS` by the innermost module that may contain the function.
+
+    >>> takers_by_module()["sched"]
+    ['scheduler', 'scheduler.enter', 'scheduler.enterabs']
+    """
+    found: dict[str, list[str]] = {}
+    for name in CALLBACK_TAKERS:
+        module, _, path = name.rpartition(".")
+        owner, _, last = module.rpartition(".")
+        if last.lstrip("_")[:1].isupper() or last in _CLASSES:
+            module, path = owner, f"{last}.{path}"
+        found.setdefault(module, []).append(path)
+    return found
+
+
+_CLASSES: Final = frozenset({"scheduler"})
+"""The classes among the owners whose names begin with a small letter."""
