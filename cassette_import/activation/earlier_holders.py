@@ -1,4 +1,4 @@
-"""Objects that were given a target before a context was entered, and call it themselves, from C or the standard library.
+"""Objects that were given a target before a context was entered, and that call it from C or the standard library.
 
 Such a call has no call site in overdubbed code, and the object cannot be given another function: the program would
 notice. So one warning names the targets and what holds them. What is made in the context gets a callable that runs the
@@ -154,6 +154,7 @@ def _all_kinds() -> dict[type, tuple[str, _Held]]:
     }
     kinds = _KINDS | late
     work = list(kinds)
+    subclass: type
     while work:
         kind = work.pop()
         for subclass in type.__subclasses__(kind):

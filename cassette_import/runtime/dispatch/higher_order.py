@@ -1,8 +1,8 @@
 """Higher-order leaves: functions that are not overdubbed, and call the functions that they get as arguments.
 
 Such a call has no call site in the program. It is an event because the leaf gets a callable that runs the event, in
-place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``. Some leaves keep the functions, and
-call them later: `CALLBACK_TAKERS`.
+place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``. Some leaves keep the functions,
+and call them later: `CALLBACK_TAKERS`.
 
 Knows functions of the standard library; must not know events.
 """
@@ -53,12 +53,13 @@ class Leaves:
 
     def add_subclasses(self) -> None:
         """Add subclasses of classes that keep functions, as far as they have the constructors of these."""
-        owners = [function for key, function in self.by_id.items() if key in self.keepers and type(function) is type]
+        owners: list[Any] = [self.by_id[key] for key in self.keepers if type(self.by_id[key]) is type]
         found: list[Any] = []
         while owners:
+            subclasses: list[Any] = type.__subclasses__(owners.pop())
             inheriting = [
                 subclass
-                for subclass in type.__subclasses__(owners.pop())
+                for subclass in subclasses
                 if type(subclass) is type and not {"__init__", "__new__"} & vars(subclass).keys()
             ]
             owners += inheriting
