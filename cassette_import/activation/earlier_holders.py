@@ -69,7 +69,6 @@ _LATE_KINDS: Final[dict[tuple[str, str], tuple[str, _Held]]] = {
     ("json.encoder", "c_make_encoder"): ("an encoder of json", gc.get_referents),
     ("argparse", "Action"): ("an argument of argparse", _attributes("type")),
     ("concurrent.futures._base", "Future"): ("a future", _attributes("_done_callbacks")),
-    ("unittest.mock", "CallableMixin"): ("a mock", _attributes("_mock_side_effect", "_mock_wraps")),
 }
 """The same for types of modules that the program may import; subclasses count."""
 _SINGLE_DISPATCH: Final = functools.singledispatch(len).__code__  # type: ignore[attr-defined]  # a function, at run time
