@@ -22,6 +22,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
+from cassette_import.activation.generated_classes import GENERATORS, generate_class
 from cassette_import.activation.started_functions import (
     POOL_METHODS,
     ContextOfCall,
@@ -32,6 +33,7 @@ from cassette_import.activation.started_functions import (
     run_timer,
 )
 from cassette_import.activation.tagging_modules import carry_values_between_threads
+from cassette_import.importing.finder import finder
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER, takers_by_module
@@ -231,7 +233,7 @@ def _diverted_method(self: Any) -> Any:
     return ("handler" if True else None)(self)  # type: ignore[operator,redundant-expr]
 
 
-def _divert(handler: Callable[..., Any], owner: type, attribute: str) -> None:
+def _divert(handler: Callable[..., Any], owner: type | ModuleType, attribute: str) -> None:
     """Make a method call `handler(original, ...)`, where `original` is a function with the method's own code."""
     method: Any = vars(owner)[attribute]
     while hasattr(method, "__wrapped__"):
@@ -296,6 +298,12 @@ def _divert_handles(module: Any) -> None:
     _divert(run_handle, module.Handle, "_run")
 
 
+def _divert_generator(module: Any, kind: str | None, name: str) -> None:
+    owner = module if kind is None else vars(module).get(kind)
+    if owner is not None and name in vars(owner):  # other versions may have other names
+        _divert(generate_class, owner, name)
+
+
 # ---- when
 
 
@@ -310,6 +318,11 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "asyncio.threads": _divert_to_thread,
 }
 """The modules whose functions are not diverted yet, and what diverts them."""
+
+_GENERATING: Final = {
+    module: functools.partial(_divert_generator, kind=kind, name=name) for module, kind, name in GENERATORS
+}
+"""The same for functions that generate classes: they are awaited only if some package is installed."""
 
 
 def _add_takers_of(name: str, paths: list[str], divert: Callable[[Any], None] | None) -> Callable[[Any], None]:
@@ -356,7 +369,10 @@ def prepare() -> None:
 
     Called when a context is about to be entered.
     """
-    if not WAITING or (_awaited and POST_IMPORT.is_first):
+    if _GENERATING:
+        for name in [name for name in _GENERATING if finder.selections or name in sys.modules]:
+            WAITING[name] = _GENERATING.pop(name)
+    if not WAITING or (_awaited and POST_IMPORT.is_first and _awaited == WAITING.keys()):
         return
     for name in list(WAITING):
         module = sys.modules.get(name)

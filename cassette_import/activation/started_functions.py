@@ -53,9 +53,8 @@ def _is_of_program(activation: Activation, function: Any) -> bool:
     behind = python_function(function)
     if behind is None:
         return True
-    filename = behind.__code__.co_filename
-    record = OVERDUBBED.files.get(filename)
-    is_in_file = record is not None and (record.installed or filename in activation.roots)
+    record = OVERDUBBED.record_with(behind.__code__)
+    is_in_file = record is not None and (record.installed or record.filename in activation.roots)
     return is_in_file and OVERDUBBED.overdubbable(behind)
 
 

@@ -179,7 +179,7 @@ def _has_overdubbed_body(function: FunctionType) -> bool:
     here = active_here()
     if here is INACTIVE:
         return True
-    record = registry.records.get(function.__code__.co_filename)
+    record = registry.index.record_with(function.__code__)
     return record is not None and (record.installed or record.filename in here.roots)
 
 

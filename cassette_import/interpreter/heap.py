@@ -14,6 +14,7 @@ from itertools import chain, compress, islice, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, flags_of, module_namespace
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
@@ -22,8 +23,8 @@ _OLDER: Final = os.walk
 the beginning.)"""
 
 
-def functions_of(filenames: Collection[str]) -> list[FunctionType]:
-    """All functions whose code comes from one of the files.
+def functions_of(filenames: Collection[str], with_generated: bool = False) -> list[FunctionType]:
+    """All functions whose code comes from one of the files; also those whose code is in no file, if these are wanted.
 
     `gc.freeze` hides objects from `gc.get_objects`. Functions are found in spite of it if a module or a class refers to
     them, directly or through containers.
@@ -31,7 +32,14 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     if not filenames:  # a context is entered before anything is imported
         return []
     everywhere = _functions()
-    found = [item for item in everywhere if item.__code__.co_filename in filenames]
+    if with_generated:
+        found = [
+            item
+            for item in everywhere
+            if (name := item.__code__.co_filename) in filenames or (name[0:1] == "<" and is_generated(name))
+        ]
+    else:
+        found = [item for item in everywhere if item.__code__.co_filename in filenames]
     if sum(item is functions_of or item is _OLDER for item in everywhere) < 2:  # one is missing: objects are frozen
         known = set(map(id, found))
         for item in functions_of_modules(filenames):

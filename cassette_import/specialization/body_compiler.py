@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import opcode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting.events import Events
@@ -23,7 +24,7 @@ from cassette_import.rewriting.trees.code_identity import is_same
 from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.cached_code import name_of
+from cassette_import.specialization.cached_code import digest_of, name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS, CompilationListener
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import live
@@ -34,7 +35,9 @@ from cassette_import.specialization.source_file import SourceFile
 if TYPE_CHECKING:
     from cassette_import.rewriting import entry_test, rewriter
     from cassette_import.rewriting.trees import module_tree, places, scopes, skeleton
+    from cassette_import.specialization import generated_code
 else:
+    (generated_code,) = late("cassette_import.specialization", "generated_code")
     entry_test, rewriter = late("cassette_import.rewriting", "entry_test", "rewriter")
     module_tree, scopes, skeleton = late("cassette_import.rewriting.trees", "module_tree", "scopes", "skeleton")
 
@@ -84,6 +87,8 @@ class BodyCompiler:
         if self.cache is None or not unit.is_current or not code_flags.is_function(unit.plain):
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
+        if unit.generated_name is not None:
+            name += digest_of(plain).hex()  # the methods of all dataclasses of a file have the same names and lines
         return self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
@@ -123,24 +128,21 @@ class BodyCompiler:
 
     def _compile(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """Rewrite and compile a function; None, with the reason in the unit, if it is left alone."""
-        plain, source = unit.plain, unit.record.source
-        place = _place_of(unit)
-        if place is None:
+        plain, located = unit.plain, _located(unit)
+        if located is None:
             return None
         PROGRESS.count(functions=1)
+        source, place, module, function = located
         names = source.names()
         imported = names.imported & set(all_names(plain))
-        module, function = skeleton.skeleton(place, plain.co_freevars, imported)
-        if not _is_of_source(plain, source, module):
-            unit.reason = _OTHER_SOURCE
-            return None
         bodies = {}
         for variant in variants:
             if variant.shape.passes:
                 copy: Any = scopes.clone(function)
                 bodies[variant.shape.prefix] = variant.apply_passes(unit.some_function(), copy, source.text_of(place))
         entry = entry_test.Entry(None if unit.record.installed else unit.record.filename, ARE_QUICK)
-        digest = file_digest(unit.record.filename)
+        mark = "" if unit.generated_name is None else digest_of(plain).hex()
+        digest = file_digest(unit.record.filename + mark)
         objects = names.assigned | _not_modules(imported, unit.some_function())
         variables = frozenset(plain.co_varnames).difference(plain.co_cellvars)
         follows = any(variant.shape.follows_bodies for variant in variants)
@@ -196,15 +198,41 @@ def _notified() -> Sequence[CompilationListener]:
     return listeners
 
 
-def _place_of(unit: Unit) -> places.Place | None:
-    """The place of a function in its source; None, with the reason in the unit, if the function is left alone."""
-    plain, source = unit.plain, unit.record.source
-    place = source.find(plain)
-    if place is None:
-        unit.reason = source.problem or "its source is not found"
-        return None
-    unit.reason = source.reason_to_leave_alone(place)
-    return place if unit.reason is None else None
+_Located = tuple[SourceFile, "places.Place", ast.Module, "scopes.Function"]
+"""A function's source, its place there, and the function by itself: the module of the skeleton and the node in it."""
+
+
+def _located(unit: Unit) -> _Located | None:
+    """A function in its source; None, with the reason in the unit, if the function is left alone."""
+    unit.reason, plain = _NO_SOURCE, unit.plain
+    for source in _sources(unit):
+        place = source.find(plain)
+        if place is None:
+            unit.reason = source.problem or "its source is not found"
+            continue
+        unit.reason = source.reason_to_leave_alone(place)
+        if unit.reason is not None:
+            return None
+        imported = source.names().imported & set(all_names(plain))
+        module, function = skeleton.skeleton(place, plain.co_freevars, imported)
+        if _is_of_source(plain, source, module):
+            return source, place, module, function
+        unit.reason = _OTHER_SOURCE
+    return None
+
+
+def _sources(unit: Unit) -> Iterator[SourceFile]:
+    """The texts of which one is that of a function: its file, or what generated it."""
+    filename, source = unit.plain.co_filename, unit.record.source
+    if filename == unit.record.filename:
+        yield source
+    if is_generated(filename):
+        texts = generated_code.generated_texts(unit.some_function())
+        for text in [*map(str.encode, texts), None]:  # the last one is what `linecache` has
+            generated = SourceFile(filename)
+            generated.refresh(source.module_name, source=text)
+            if generated.available:
+                yield generated
 
 
 def _is_of_source(plain: CodeType, source: SourceFile, module: ast.Module) -> bool:
@@ -238,6 +266,7 @@ def _shape(record: FileRecord, variant: Variant) -> Shape:
     return shape._replace(targets=Events.CALLS, overloads=Events.CALLS)
 
 
+_NO_SOURCE: Final = "there is no source"
 _OTHER_SOURCE: Final = "its code is not what its source says"
 
 body_compiler: Final = BodyCompiler(MODULE_CACHE)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.records import Record
@@ -87,8 +88,40 @@ class CodeIndex:
             return None
         return self._new_unit(next(self._numbers), record, code, plain)
 
-    def _new_unit(self, reference: Reference, record: FileRecord, code: CodeType, plain: CodeType) -> Unit:
-        unit = self.units[reference] = Unit(reference, record, plain)
+    def add_generated(self, function: FunctionType, record: FileRecord) -> Unit | None:
+        """The unit of a function whose code is in no file, in the record of the module that it belongs to."""
+        code = function.__code__
+        found = self.find_unit(code)
+        if found is not None or code in DERIVED or not code_flags.is_function(code):
+            return found
+        return self._new_unit(next(self._numbers), record, code, code, function.__qualname__)
+
+    def record_with(self, code: CodeType) -> FileRecord | None:
+        """The record that some code belongs to: that of its file, or of the module that it was generated for."""
+        unit = self.find_unit(code) if is_generated(code.co_filename) else None
+        return self.records.get(code.co_filename) if unit is None else unit.record
+
+    def qualified_name(self, code: CodeType) -> str:
+        """The qualified name of the function that has the code; generated code has another one itself."""
+        unit = self.find_unit(code) if is_generated(code.co_filename) else None
+        return code.co_qualname if unit is None else unit.name
+
+    def record_of_module(self, name: str) -> FileRecord | None:
+        """The record of the file that a module was executed from; None if it is not overdubbed."""
+        for record in list(self.records.values()):
+            if name in record.module_names or name == record.source.module_name:
+                return record
+        return None
+
+    def _new_unit(
+        self,
+        reference: Reference,
+        record: FileRecord,
+        code: CodeType,
+        plain: CodeType,
+        generated_name: str | None = None,
+    ) -> Unit:
+        unit = self.units[reference] = Unit(reference, record, plain, generated_name)
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
@@ -174,6 +207,8 @@ class CodeIndex:
         for nested in nested_functions(code):
             plain = match(nested, plain_nested)
             inner = self.unit_of(plain) if plain is not None else None
+            if inner is None and plain is not None and unit.generated_name is not None:
+                inner = self._new_unit(next(self._numbers), unit.record, plain, plain, plain.co_qualname)
             if inner is not None:
                 self._index_code(inner, nested, variants)
 
@@ -265,12 +300,12 @@ class CodeIndex:
 
     def functions_left_alone(self, module_name: str) -> dict[str, str]:
         """The functions of a module that are left alone: qualified names with reasons."""
-        return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
+        return {unit.name: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
 
     def specialised_functions(self, module_name: str) -> dict[str, list[str]]:
         """The functions of a module with compiled bodies: qualified names with the names of the bodies' variants."""
         return {
-            unit.plain.co_qualname: names
+            unit.name: names
             for unit in self._units_of(module_name)
             if (
                 names := [

@@ -28,6 +28,7 @@ class Unit:
         "_functions",
         "code",
         "entered_globals",
+        "generated_name",
         "misses",
         "outer",
         "plain",
@@ -41,7 +42,11 @@ class Unit:
         "variants",
     )
 
-    def __init__(self, reference: Reference, record: FileRecord, plain: CodeType) -> None:
+    def __init__(
+        self, reference: Reference, record: FileRecord, plain: CodeType, generated_name: str | None = None
+    ) -> None:
+        self.generated_name = generated_name
+        """The qualified name of a function whose code is in no file; its file is that of the module it belongs to."""
         self.reference = reference
         """What its trampoline passes to the specialiser."""
         self.record = record
@@ -64,6 +69,11 @@ class Unit:
         """How often its trampoline was called by an import that no context intercepts."""
         self.restorations = 0
         """How often its functions got the plain code back because no context was active."""
+
+    @property
+    def name(self) -> str:
+        """The qualified name of the function."""
+        return self.generated_name or self.plain.co_qualname
 
     def forget_body(self) -> None:
         """Drop the compiled body, because its entry test is another one from now on."""
@@ -123,7 +133,7 @@ class FileRecord:
 
         Functions that were made before such a module was executed have units.
         """
-        if self.units or not self.unindexed:
+        if not self.unindexed or any(unit.generated_name is None for unit in self.units):
             return False
         return all(variant is served for variant in variants for _, served in self.unindexed)
 

@@ -7,20 +7,22 @@ or how events are rewritten.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Final
 
 from cassette_import.interpreter import code_flags, heap
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.variant import Variant
+from cassette_import.specialization import generated_code
 from cassette_import.specialization.code_consumers import patch_readers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.dead_units import Sweeper
-from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.function_unit import FileRecord, Unit
 
 _OUTDATED: Final = -1
 """No generation of the registry: functions are instrumented again when the variant is entered next."""
@@ -66,11 +68,31 @@ class Instrumentation:
         files = {
             name for name, record in records if (record.installed or name in roots) and not record.serves(self.variants)
         }
-        for function in heap.functions_of(files):
-            self._instrument(function, self._index.unit_of(function.__code__))
+        owners = self._owners(files)
+        for function in heap.functions_of(files, with_generated=True):
+            self._instrument(function, self._unit_of(function, files, owners))
         patch_readers(self._index.plain_code_of)
         executed = self._some_module_is_being_executed()
         variant.instrumented_at[roots] = generation if not executed else _OUTDATED
+
+    def _owners(self, files: Collection[str]) -> dict[str, FileRecord]:
+        """The records of some files by the names of their modules, to which generated functions belong."""
+        records = [self._index.records[name] for name in files]
+        return {name: record for record in records for name in (*record.module_names, record.source.module_name)}
+
+    def _unit_of(self, function: FunctionType, files: Collection[str], owners: Mapping[str, FileRecord]) -> Unit | None:
+        code = function.__code__
+        name = code.co_filename
+        owner = owners.get(generated_code.module_of(function) or "") if is_generated(name) else None
+        if owner is not None and owner.filename != name:
+            return self._index.add_generated(function, owner)
+        return self._index.unit_of(code) if name in files else None
+
+    def instrument_class(self, kind: type, record: FileRecord) -> None:
+        """Instrument the generated methods of a class that was made just now."""
+        for function in generated_code.functions_of_class(kind):
+            if is_generated(function.__code__.co_filename):
+                self._instrument(function, self._index.add_generated(function, record))
 
     def add_suspendable(self) -> None:
         """Instrument the generator functions and coroutine functions of installed modules, while no variant is active:

@@ -15,6 +15,7 @@ from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import code_flags, heap
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.namespaces import class_attribute
 from cassette_import.interpreter.observers import unobserved
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.own_work import OWN_WORK
@@ -29,7 +30,7 @@ from cassette_import.specialization import registry_port, trampolines
 from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
-from cassette_import.specialization.function_unit import FileRecord
+from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.module_cache import MODULE_CACHE
 
@@ -76,14 +77,17 @@ class Registry:
         """Undo `add_module`: every live function of these modules gets its original code object back."""
         names = set(module_names)
         with self.lock:
-            files = set()
+            files: set[str] = set()
+            generated: list[Unit] = []
             for record in self.records.values():
                 if record.module_names & names:
                     record.remove_modules(names)
                     if not record.installed:
                         files.add(record.filename)
+                        generated += [unit for unit in record.units if unit.generated_name is not None]
                         record.forget_bodies()  # they are for all activations
-            for function in heap.functions_of(files):
+            methods = [function for unit in generated for function in unit.functions()]
+            for function in (*heap.functions_of(files), *methods):
                 unit = self.index.find_unit(function.__code__)
                 if unit is not None:
                     update_keepers([function.__code__], unit.plain)
@@ -168,6 +172,32 @@ class Registry:
             self.instrument(variant, roots)
             with self.lock:  # the search does not find it if `gc.freeze` hides it
                 self.instrumentation.instrument_function(function)
+
+    @hidden
+    def instrument_class(self, kind: Any) -> None:
+        """Instrument the generated methods of a class that was made while a context is active."""
+        if not self.instrumentation.active() or OWN_WORK.now or not issubclass(type(kind), type):
+            return
+        OWN_WORK.now = True
+        try:
+            with self.lock:
+                name = class_attribute(kind, "__module__")
+                record = self.index.record_of_module(name) if type(name) is str else None
+                if record is not None:
+                    self.instrumentation.instrument_class(kind, record)
+        finally:
+            OWN_WORK.now = False
+
+    @hidden
+    def runs_overdubbed(self, function: FunctionType) -> bool:
+        """Whether a call of the function runs a compiled body. What was not entered yet is specialised now.
+
+        A function that turns out to be left alone must not get wrapped arguments.
+        """
+        unit = self.index.find_unit(function.__code__)
+        if unit is not None and unit.code is None and function.__code__ is unit.trampoline:
+            self.enter(unit.reference, function)
+        return self.index.overdubbable(function)
 
     def instrument_new(self, function: FunctionType) -> None:
         """Instrument a function, if it has its plain code: it may be new."""
@@ -341,7 +371,7 @@ def _warn_of_no_source(code: CodeType) -> None:
 
 
 registry: Final = Registry()
-OVERDUBBED.connect(registry.index)
+OVERDUBBED.connect(registry.index, registry.runs_overdubbed)
 registry_port.registry.connect(registry)
 trampolines.connect(registry.enter)
 

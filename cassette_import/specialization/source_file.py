@@ -100,6 +100,11 @@ class SourceFile:
         self._globals = _named(module_globals)
 
     @property
+    def module_name(self) -> str:
+        """The name of the module that was executed from the file."""
+        return self._module_name
+
+    @property
     def stamp(self) -> tuple[int, int] | None:
         """The time of the last change and the size of the file when the module was executed; None if there is none."""
         return self._stamp

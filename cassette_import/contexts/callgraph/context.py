@@ -24,9 +24,11 @@ from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.module_imports import ModuleImport, importer
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["CallGraph"]
 
@@ -286,10 +288,11 @@ def _callee(function: Any) -> Function:
     python = python_function(function)
     if python is None:
         return Function(NOT_PYTHON, 0, "", display(function))
-    return _of_code(python.__code__, python.__globals__)
+    code, name = python.__code__, python.__qualname__  # that of the code is the same for all generated methods
+    return _of_code(code, python.__globals__, name if is_generated(code.co_filename) else None)
 
 
-def _of_code(code: CodeType, namespace: Mapping[str, Any]) -> Function:
+def _of_code(code: CodeType, namespace: Mapping[str, Any], name: str | None = None) -> Function:
     module = namespace.get("__name__")
-    name = code.co_qualname.replace(".<locals>", "")
+    name = (name or OVERDUBBED.qualified_name(code)).replace(".<locals>", "")
     return Function(code.co_filename, code.co_firstlineno, module if isinstance(module, str) else "", name)

@@ -39,7 +39,7 @@ _CONTAINER_FACTOR: Final = 8
 """A container may be this many times as long as a simple value."""
 _PATIENCE: Final = 0.02
 """A `__repr__` that takes more seconds than this is not called again."""
-_NAMED_TUPLES: Final = collections.namedtuple.__code__.co_filename
+_NAMED_TUPLES: Final = collections.UserDict.__init__.__code__.co_filename  # `namedtuple` is diverted
 _SMALL: Final = frozenset(map(id, (type(None), bool, float)))
 """Simple types by identity, since hashing a class may run the program's metaclass."""
 _SMALL_NUMBER: Final = 10**15

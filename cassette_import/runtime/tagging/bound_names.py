@@ -21,7 +21,7 @@ from cassette_import.runtime.tagging.computed_metadata import with_computed_meta
 from cassette_import.runtime.tagging.container_contents import attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.lost_metadata import lose_number
-from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file
+from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file
 from cassette_import.runtime.tagging.parcels import arrived
 from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_resumption
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
@@ -78,7 +78,7 @@ def _runs_overdubbed(running: Any) -> bool:
     kind = type(running)
     if kind not in _CODES:
         return False
-    return is_overdubbed_file(getattr(running, _CODES[kind]).co_filename)
+    return is_of_overdubbed_file(getattr(running, _CODES[kind]))
 
 
 @hidden
@@ -176,7 +176,7 @@ def async_item(value: Any, place: Any) -> Any:
 @hidden
 def async_item_of(value: Any, code: Any) -> Any:
     """The same if nothing was tagged when the loop began: with the code of the generator, or None for other sources."""
-    return _item(value, code is not None and is_overdubbed_file(code.co_filename))
+    return _item(value, code is not None and is_of_overdubbed_file(code))
 
 
 @hidden

@@ -5,7 +5,7 @@ Knows which code is overdubbed; must not know rules.
 
 from __future__ import annotations
 
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup, python_function
@@ -26,11 +26,10 @@ def calls_overdubbed(activation: Activation, function: Any) -> bool:
     target = function if type(function) is FunctionType else function_behind(function)
     if target is None:
         return False
-    code = target.__code__
-    record = OVERDUBBED.files.get(code.co_filename)
-    if record is None or not (record.installed or code.co_filename in activation.roots):
+    record = OVERDUBBED.record_with(target.__code__)
+    if record is None or not (record.installed or record.filename in activation.roots):
         return False
-    return OVERDUBBED.overdubbable(target)
+    return OVERDUBBED.runs_overdubbed(target)
 
 
 def function_behind(function: Any) -> FunctionType | None:
@@ -56,11 +55,11 @@ _OBJECT_INIT: Final = object.__dict__["__init__"]
 @hidden
 def runs_overdubbed(generator: Any) -> bool:
     """Whether a generator runs the body of an overdubbed function."""
-    return is_overdubbed_file(generator.gi_code.co_filename)
+    return is_of_overdubbed_file(generator.gi_code)
 
 
 @hidden
-def is_overdubbed_file(filename: str) -> bool:
-    """Whether the functions of a file are overdubbed in the active activation."""
-    record = OVERDUBBED.files.get(filename)
-    return record is not None and (record.installed or filename in ACTIVE.get().roots)
+def is_of_overdubbed_file(code: CodeType) -> bool:
+    """Whether the functions of the file that code belongs to are overdubbed in the active activation."""
+    record = OVERDUBBED.record_with(code)
+    return record is not None and (record.installed or record.filename in ACTIVE.get().roots)

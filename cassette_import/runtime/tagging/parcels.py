@@ -17,7 +17,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.handover import SENDERS
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
-from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file
+from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -86,7 +86,7 @@ def leaving(value: Any) -> Any:
         return value
     frame = sys._getframe(1)
     caller = frame.f_back
-    if caller is not None and is_overdubbed_file(caller.f_code.co_filename):
+    if caller is not None and is_of_overdubbed_file(caller.f_code):
         return value
     if frame.f_code.co_flags & _COROUTINE:
         return send(store, value, "the result of a task")
@@ -106,7 +106,7 @@ def leaving(value: Any) -> Any:
 def _has_overdubbed(frame: FrameType | None) -> bool:
     """Whether a frame or one below it is overdubbed: a leaf that it calls gets the value, and its rule applies."""
     while frame is not None:
-        if is_overdubbed_file(frame.f_code.co_filename):
+        if is_of_overdubbed_file(frame.f_code):
             return True
         frame = frame.f_back
     return False

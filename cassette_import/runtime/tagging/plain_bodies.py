@@ -19,7 +19,7 @@ from cassette_import.runtime.names import NAMES, SYMBOLS
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import lose
-from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file
+from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.wrappers import Tagged
 
@@ -72,7 +72,7 @@ def note_resumption(suspended: Any, *given: Any) -> None:
     code = getattr(suspended, fields[0])
     if _passes_wrappers(code):
         return
-    if type(suspended) is not GeneratorType and not is_overdubbed_file(code.co_filename):
+    if type(suspended) is not GeneratorType and not is_of_overdubbed_file(code):
         return  # a library's coroutine awaits those of the program
     activation = ACTIVE.get()
     for level, tag in enumerate(activation.tags):

@@ -88,7 +88,8 @@ def _moves(call: LeafCall, method: Any) -> bool:
 
 @hidden
 def _initialise(call: LeafCall, made: Any, init: Any, given: tuple[Any, ...]) -> None:
-    if type(init) is FunctionType and is_generated_by_dataclass(init):
+    is_generated = type(init) is FunctionType and is_generated_by_dataclass(init)
+    if is_generated and not calls_overdubbed(call.activation, init):
         result = initialise_dataclass(call, init, made, given)
     else:
         result = call.forward(init, made, *given, **call.keywords)

@@ -19,7 +19,7 @@ from cassette_import.runtime.tagging.computed_metadata import is_computed_from
 from cassette_import.runtime.tagging.fast_path import STEPPED_TYPES
 from cassette_import.runtime.tagging.iterator_metadata import LAZY_TYPES, keep_returned_value, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
-from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file, runs_overdubbed
+from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file, runs_overdubbed
 from cassette_import.runtime.tagging.plain_bodies import AWAITABLES, note_resumption
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -114,5 +114,5 @@ def _resumes_overdubbed(awaited: Any) -> bool:
     """Whether a coroutine, or what belongs to one or to an asynchronous generator, runs an overdubbed body."""
     for owner in (awaited, *(gc.get_referents(awaited) if type(awaited) in _AWAITING else ())):
         if type(owner) in _CODES:
-            return is_overdubbed_file(getattr(owner, _CODES[type(owner)]).co_filename)
+            return is_of_overdubbed_file(getattr(owner, _CODES[type(owner)]))
     return False

@@ -1,0 +1,11 @@
+"""The file names of code that is in no file: given to `compile` by somebody who had its text alone.
+
+Knows names; must not know what has them.
+"""
+
+from __future__ import annotations
+
+
+def is_generated(filename: str) -> bool:
+    """Whether code with this file name is in no file."""
+    return filename == "<string>" or filename.startswith("<attrs generated ")

@@ -1,0 +1,163 @@
+"""Methods that are generated for classes, of which there is no file, are overdubbed like any other function."""
+
+import importlib
+import sys
+import textwrap
+import traceback
+
+import pytest
+
+from cassette_import import canrecurse, install, uninstall
+from cassette_import.contexts import CallGraph, Noop
+from cassette_import.contexts.autodiff import derivative
+from cassette_import.contexts.precision import shadow
+from cassette_import.contexts.sparsity import jacobian
+
+PRELUDE = """
+    import collections, dataclasses, typing
+    from dataclasses import InitVar, KW_ONLY, dataclass, field
+
+    def fresh():
+        return 0.0
+"""
+FIELDS = "    price: float\n    count: float\n"
+WITH_DEFAULT = "    price: float\n    count: float = 3.0\n"
+CLASSES = {
+    "dataclass": f"@dataclass\nclass Line:\n{FIELDS}",
+    "factory": f"@dataclass\nclass Line:\n{WITH_DEFAULT}    rest: float = field(default_factory=fresh)\n",
+    "frozen": f"@dataclass(frozen=True)\nclass Line:\n{FIELDS}",
+    "ordered": f"@dataclass(order=True, unsafe_hash=True)\nclass Line:\n{FIELDS}",
+    "slots": f"@dataclass(slots=True)\nclass Line:\n{WITH_DEFAULT}",
+    "frozen, with slots": f"@dataclass(slots=True, frozen=True)\nclass Line:\n{WITH_DEFAULT}",
+    "keywords only": f"@dataclass(kw_only=True)\nclass _Line:\n{FIELDS}Line = lambda p, c: _Line(price=p, count=c)\n",
+    "keyword only fields": "@dataclass\nclass _Line:\n    price: float\n    _: KW_ONLY\n    count: float = 3.0\n"
+    "Line = lambda p, c: _Line(p, count=c)\n",
+    "init variable": "@dataclass\nclass Line:\n    price: float\n    given: InitVar[float]\n"
+    "    count: float = field(init=False)\n    def __post_init__(self, given):\n        self.count = given\n",
+    "inherited": "@dataclass\nclass Base:\n    price: float\n@dataclass\nclass Line(Base):\n    count: float\n",
+    "field named self": f"@dataclass\nclass Line:\n{FIELDS}    self: float = 1.0\n",
+    "made by a function": "Line = dataclasses.make_dataclass('Line', ['price', 'count'])\n",
+    "local": "def make():\n    @dataclass\n    class Line:\n        price: float\n        count: float\n"
+    "    return Line\nLine = make()\n",
+    "namedtuple": "Line = collections.namedtuple('Line', 'price count')\n",
+    "typing.NamedTuple": f"class Line(typing.NamedTuple):\n{WITH_DEFAULT}",
+    "attrs": f"import attr\n@attr.define\nclass Line:\n{FIELDS}    rest: float = attr.field(factory=fresh)\n",
+    "frozen attrs": f"import attr\n@attr.frozen\nclass Line:\n{FIELDS}",
+    "attrs without slots": "import attr\n@attr.s(order=True)\nclass Line:\n    price = attr.ib()\n"
+    "    count = attr.ib(default=3.0)\n",
+}
+if sys.version_info < (3, 12):
+    del CLASSES["made by a function"]  # Python says that it belongs to the module `types`
+PROGRAM = """
+    def total(price):
+        line = Line(price, 3.0)
+        return line.price * line.count
+
+    def text():
+        return repr(Line(1.0, 3.0)), Line(1.0, 3.0) == Line(1.0, 3.0), len({id(Line)})
+
+    def failing():
+        return Line(1.0, 3.0, 4, 5, 6, 7, 8)
+"""
+
+
+def _encloses(function):
+    pytest.importorskip("flint")
+    from cassette_import.contexts.intervals import Interval, enclosure
+
+    return 6.6 in enclosure(function, Interval(2.0, 2.5))
+
+
+NUMERIC = {
+    "derivative": lambda f: derivative(f, 2.0) == 3.0,
+    "enclosure": _encloses,
+    "shadow": lambda f: float(shadow(f, 2.0).exact) == 6.0,
+    "jacobian": lambda f: jacobian(f, 2.0).toarray().tolist() == [[True]],
+}
+
+
+def _text(kind):
+    return textwrap.dedent(PRELUDE) + CLASSES[kind] + textwrap.dedent(PROGRAM)
+
+
+CASES = [
+    (kind, context)
+    for kind, text in CLASSES.items()
+    for context in NUMERIC
+    if context != "jacobian" or ("slots" not in text and "attr.define" not in text)  # it needs no text, but a fix there
+]
+
+
+@pytest.mark.parametrize(("kind", "context"), CASES)
+def test_numbers_go_through_generated_methods_beside_plain_fields(kind, context, make_program):
+    program = make_program(_text(kind))
+    assert program.total(2.0) == 6.0
+    assert NUMERIC[context](program.total)
+
+
+@pytest.mark.parametrize("is_imported_inside", [False, True])
+@pytest.mark.parametrize("kind", CLASSES)
+def test_generated_methods_are_overdubbed_and_get_their_code_back(kind, is_imported_inside, make_package):
+    name = make_package(_text(kind))
+    context = CallGraph(leaves=True)
+    with install([name]):
+        if not is_imported_inside:
+            importlib.import_module(name)
+        with context:
+            program = importlib.import_module(name)
+            made = program.Line(1.0, 3.0)
+            inside = program.text()
+            program.total(2.0)
+        method = type(made).__init__ if type(made).__init__ is not object.__init__ else type(made).__new__
+        method = method if hasattr(method, "__code__") else type(made).__new__
+        assert canrecurse(Noop(), method)
+    assert inside == program.text()
+    assert program.Line(1.0, 3.0) == made
+    assert method.__code__.co_consts is not None
+    assert "cassette_import.enter" not in method.__code__.co_consts
+    names = {function.name for function in context.graph().functions}
+    if "factory=fresh" in CLASSES[kind]:
+        assert any(name.endswith("fresh") for name in names)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_traceback_through_generated_methods_is_that_of_plain_python(kind, make_program):
+    program = make_program(_text(kind))
+
+    def shown(run):
+        try:
+            run()
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            return str(error), [(frame.filename, frame.lineno, frame.name, frame.line) for frame in frames][1:]
+
+    plain = shown(program.failing)
+    with Noop():
+        assert shown(program.failing) == plain
+    with CallGraph():
+        assert shown(program.failing) == plain
+
+
+def test_the_methods_of_two_classes_have_two_bodies(make_program, Recorder):
+    program = make_program(
+        PRELUDE + "    @dataclass\n    class A:\n        x: object = field(default_factory=list)\n"
+        "    @dataclass\n    class B:\n        x: object = field(default_factory=dict)\n"
+        "    def run():\n        return A(), B(), A(1), B(2)\n"
+    )
+    for _ in range(2):
+        with Recorder() as recorder:
+            made = program.run()
+        assert [one.x for one in made] == [[], {}, 1, 2]
+        assert recorder.functions.count(list) == recorder.functions.count(dict) == 1
+
+
+def test_generated_methods_of_other_modules_stay_leaves(make_program, Recorder):
+    text = (
+        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n    x: object = field(default_factory=list)\n"
+    )
+    other = make_program(text)
+    uninstall([other.__name__])
+    program = make_program(f"from {other.__name__} import A\ndef run():\n    return A()\n")
+    with Recorder() as recorder:
+        program.run()
+    assert list not in recorder.functions
