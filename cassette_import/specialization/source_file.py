@@ -24,7 +24,7 @@ from cassette_import.specialization.file_stamp import STARTED, stamp_of
 from cassette_import.specialization.source_text import decoded, dedented, names_passed
 
 if TYPE_CHECKING:
-    from cassette_import.interpreter import python_cache
+    from cassette_import.interpreter import main_text, python_cache
     from cassette_import.rewriting.trees import (
         function_lines,
         module_tree,
@@ -39,7 +39,7 @@ else:
     function_lines, module_tree, places, scopes, statement_lines = late(
         "cassette_import.rewriting.trees", "function_lines", "module_tree", "places", "scopes", "statement_lines"
     )
-    (python_cache,) = late("cassette_import.interpreter", "python_cache")
+    main_text, python_cache = late("cassette_import.interpreter", "main_text", "python_cache")
     (exclusions,) = late("cassette_import.specialization", "exclusions")
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -141,6 +141,8 @@ class SourceFile:
     def _read(self) -> bytes | str | None:
         if self._source is None:
             self._source = _read_file(self.filename) or self._source_of_loader() or self._source_in_linecache()
+            if self._source is None and self._module_name == "__main__":
+                self._source = main_text.main_text(self.filename)
         return self._source
 
     def _source_of_loader(self) -> str | None:

@@ -1,6 +1,7 @@
 """Methods that are generated for classes, of which there is no file, are overdubbed like any other function."""
 
 import importlib
+import subprocess
 import sys
 import textwrap
 import traceback
@@ -161,3 +162,40 @@ def test_generated_methods_of_other_modules_stay_leaves(make_program, Recorder):
     with Recorder() as recorder:
         program.run()
     assert list not in recorder.functions
+
+
+PROGRAM_WITHOUT_FILE = """
+from dataclasses import dataclass, field
+from cassette_import import Context, Events, overdub
+class Seen(Context, events=Events.CALLS):
+    def prehook(self, f, *args, **kwargs):
+        print("event", f.__name__)
+@dataclass
+class Thing:
+    x: list = field(default_factory=list)
+def work(x):
+    return len(x), Thing()
+print(overdub(Seen(), work, "abc"))
+"""
+
+
+@pytest.mark.parametrize("way", ["-c", "-Bc", "standard input", "run"])
+def test_a_program_that_is_in_no_file_is_overdubbed(way, tmp_path):
+    (tmp_path / "program").write_text(PROGRAM_WITHOUT_FILE)
+    options = {"standard input": ["-"], "run": ["-m", "cassette_import", "run", "-c", "noop", "-"]}
+    command = [sys.executable, *options.get(way, [way, PROGRAM_WITHOUT_FILE]), "argument"]
+    with open(tmp_path / "program") as file:
+        done = subprocess.run(command, stdin=file, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.split("\n") == ["event len", "event Thing", "event list", "(3, Thing(x=[]))", ""]
+
+
+def test_run_shows_a_program_of_standard_input_what_python_shows_it(tmp_path):
+    text = (
+        "import sys\nprint(sys.argv, sys.path[0], sorted(globals()), __loader__, __file__)\ndef f():\n    1 / 0\nf()\n"
+    )
+    runs = [
+        subprocess.run([sys.executable, *options, "-", "a"], input=text, cwd=tmp_path, capture_output=True, text=True)
+        for options in ([], ["-m", "cassette_import", "run", "-c", "noop"])
+    ]
+    assert (runs[0].stdout, runs[0].stderr, runs[0].returncode) == (runs[1].stdout, runs[1].stderr, runs[1].returncode)

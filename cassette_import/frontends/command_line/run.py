@@ -20,7 +20,7 @@ from cassette_import.frontends.command_line.usage import (
     settings_of,
 )
 from cassette_import.frontends.programs.import_path import current_folders
-from cassette_import.frontends.programs.user_program import CannotRun, Module, Program, Script
+from cassette_import.frontends.programs.user_program import CannotRun, Module, Program, Script, StandardInput
 from cassette_import.interpreter.module_bundle import bundled
 from cassette_import.specialization.progress import PROGRESS
 
@@ -99,7 +99,7 @@ def _program(words: Sequence[str]) -> Program:
     if not words:
         raise UsageError("a script, or -m and a module, is needed")
     if words[0] != "-m":
-        return Script(words[0], words[1:])
+        return StandardInput(words[1:]) if words[0] == "-" else Script(words[0], words[1:])
     if len(words) == 1:
         raise UsageError("-m needs a module")
     return Module(words[1], words[2:])

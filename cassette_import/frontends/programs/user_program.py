@@ -19,7 +19,7 @@ import runpy
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 else:
     (tracebacks,) = late("cassette_import.frontends.programs", "tracebacks")
 
-__all__ = ["CannotRun", "Module", "Program", "Script"]
+__all__ = ["CannotRun", "Module", "Program", "Script", "StandardInput"]
 
 _PYC_HEADER: Final = 16
 _OWN_FILES: Final = (__file__, main_module.__file__)
@@ -181,7 +181,7 @@ class Script(Program):
             return
         is_compiled = self.filename.endswith(".pyc")
         main = fresh_main()
-        main.__loader__ = (SourcelessFileLoader if is_compiled else SourceFileLoader)(MAIN, self.filename)
+        main.__loader__ = self._loader()
         main.__file__ = self.filename
         if sys.version_info < (3, 15):
             vars(main)["__cached__"] = None
@@ -193,6 +193,10 @@ class Script(Program):
             # As Python does: functions that outlive the script do not see them.
             for name in ("__file__", "__cached__"):
                 vars(main).pop(name, None)
+
+    def _loader(self) -> Any:
+        """What Python has in `__loader__` of such a program."""
+        return (SourcelessFileLoader if self.filename.endswith(".pyc") else SourceFileLoader)(MAIN, self.filename)
 
     def _compiled(self) -> CodeType:
         options: dict[str, Any] = {"module": MAIN} if sys.version_info >= (3, 15) else {}
@@ -209,6 +213,36 @@ class Script(Program):
             raise RuntimeError("Bad magic number in .pyc file")
         code: CodeType = marshal.loads(self._contents[_PYC_HEADER:])
         return code
+
+
+class StandardInput(Script):
+    """A program that is read from standard input, as `python -` does."""
+
+    def __init__(self, arguments: Iterable[str]) -> None:
+        super().__init__("-", arguments)
+        self.filename, self.is_container = "<stdin>", False
+
+    def prepare(self) -> None:
+        """See `Program.prepare`."""
+        self._contents = sys.stdin.buffer.read()
+        sys.argv = [self.name, *self.arguments]
+        if not sys.flags.safe_path:
+            put_first("")
+            for folder in self.folders:
+                make_way_for(folder)
+
+    @property
+    def folders(self) -> list[str]:
+        """The current folder."""
+        return current_folders()
+
+    def own_packages(self) -> tuple[str, ...]:
+        """The modules in the current folder that are imported from there."""
+        return tuple(name for folder in self.folders for name in importable(folder) if origin_of(name) == folder)
+
+    def _loader(self) -> Any:
+        """See `Script._loader`."""
+        return BuiltinImporter
 
 
 class Module(Program):
