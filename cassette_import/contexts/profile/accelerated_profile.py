@@ -5,20 +5,21 @@ Knows recorders and their types; must not know how call trees are reported.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.profile.call_tree import ThreadTree, root_of
 from cassette_import.contexts.profile.context import QUICKEST, Profile
+from cassette_import.contexts.profile.event_costs import Costs, costs_of
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 
 
 class _AcceleratedProfile(Profile, events=Events.CALLS):
-    """A profile whose hooks are in C. They do the same, but read the clock once each."""
+    """A profile whose hooks are in C."""
 
-    measures_hooks: ClassVar[bool] = False
-    recorder: Any = None  # in place of the property
+    __slots__ = ("recorder",)  # in place of the property: the interpreter specialises the loads of slots
+    recorder: Any
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -44,6 +45,10 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
     @announced.setter
     def announced(self, thread: int) -> None:
         self.recorder.announced = thread
+
+    def event_costs(self) -> Costs:
+        """What events add to the measured times."""
+        return costs_of(_AcceleratedProfile, is_in_c=True)
 
     def forked(self) -> None:
         """Start with empty trees."""

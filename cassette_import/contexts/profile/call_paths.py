@@ -23,7 +23,6 @@ from cassette_import.contexts.profile.call_tree import (
     kind_of,
     new_child,
 )
-from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["CallPaths"]
 
@@ -78,13 +77,11 @@ class CallPaths:
 
     def _new_node(self, thread: ThreadTree, known: KnownFunction) -> Node:
         self._left -= 1
-        began = perf_counter()
         parent = thread.node
         node = new_child(parent, known.label, known.kind)
         if parent.children is NO_CHILDREN:
             parent.children = {}
         parent.children[node.place] = node
-        thread.one_off += perf_counter() - began
         return node
 
     def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:

@@ -5,17 +5,17 @@ Knows functions and their labels; must not know hooks, clocks, or how times are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.clock import perf_counter
 
 __all__ = [
     "BODY",
     "CALLBACK",
+    "CALLED_IN_PYTHON",
     "CREATION",
     "NOWHERE",
     "NO_CHILDREN",
@@ -37,6 +37,9 @@ __all__ = [
     "walk",
 ]
 
+CALLED_IN_PYTHON: Final = frozenset(("function", "method", "packing", "class in Python"))
+"""The kinds of callees whose entry is Python code."""
+
 BODY: Final = "body"
 """The kind of the nodes of bodies of generators and coroutines: each resumption of the body is a call."""
 
@@ -46,8 +49,7 @@ CALLBACK: Final = "callback"
 CREATION: Final = "creation"
 """The kind of the nodes of calls that create a generator or coroutine, and run nothing of its body."""
 
-MEASURED_EVENTS: Final = 4096
-"""After so many events in a thread, it is known how long the hooks take."""
+PACKING: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
 
 SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
 
@@ -71,15 +73,15 @@ class Node:
       this node was last called; the hooks try it first, since programs repeat themselves.
     - `callee` is what is being called, if it is not simply `key`. Folded nodes have none.
     - `announces` is whether the body of the function asks if there was a call event of it.
+    - `indirect` is how many of the calls were events that looked up the active context: they take longer.
     - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
-    - `measured_calls` is how many of the calls have hooks whose time was measured, once that is done no more.
 
     All times are in seconds of the thread's clock, see `ThreadTree`.
     """
 
     __slots__ = (
-        "announces", "callee", "calls", "children", "folded_time", "is_folded", "key", "kind", "label", "latest",
-        "measured_calls", "parent", "place", "site", "sites", "start", "successor", "total",
+        "announces", "callee", "calls", "children", "folded_time", "indirect", "is_folded", "key", "kind", "label",
+        "latest", "parent", "place", "site", "sites", "start", "successor", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, place: object, parent: Node | None, kind: str, children: dict[Any, Any]) -> None:
@@ -93,7 +95,7 @@ class Node:
         self.successor: Any = _NO_NODE
         self.callee: Any = NO_KEY
         self.announces = self.is_folded = False
-        self.calls = self.measured_calls = 0
+        self.calls = self.indirect = 0
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
@@ -177,24 +179,16 @@ class ThreadTree:
     `entered` counts the nested blocks of the context that the thread is in; the outermost one began at `root.start`.
 
     `measured_overhead` is the time that the thread spent in the hooks and in compiling functions for this context. The
-    thread's clock is the real clock less this time. `one_off` is the part of it that is not the repeated cost of
-    events: compiling, and making nodes. `specialised` functions were compiled meanwhile; `specialising` is the time for
-    that, and for bodies from the cache and module levels.
-
-    `measures_hooks` is whether hooks measure their own time, by a second reading of the clock. The first events do:
-    `left_to_measure` of them are left, and took `hook_seconds`. Later events take as long, and are estimated.
+    thread's clock is the real clock less this time. `specialised` functions were compiled meanwhile; `specialising` is
+    the time for that, and for bodies from the cache and module levels.
     """
 
     __slots__ = (
         "entered",
         "folded",
-        "hook_seconds",
-        "left_to_measure",
         "measured_overhead",
-        "measures_hooks",
         "name",
         "node",
-        "one_off",
         "places",
         "root",
         "specialised",
@@ -211,29 +205,8 @@ class ThreadTree:
         self.folded: dict[tuple[Label, object, bool, bool], list[Node]] = {}
         self.places: dict[tuple[int, int], SitePlace] = {}
         self.entered = 0
-        self.measured_overhead = self.one_off = self.specialising = 0.0
+        self.measured_overhead = self.specialising = 0.0
         self.specialised = 0
-        self.measures_hooks = True
-        self.left_to_measure = MEASURED_EVENTS
-        self.hook_seconds = 0.0
-
-    def note_event(self) -> None:
-        """Note that the time inside the hooks of one more event was measured. It is known after enough of them."""
-        self.left_to_measure -= 1
-        if self.left_to_measure:
-            return
-        began = perf_counter()
-        self.hook_seconds = self.measured_overhead - self.one_off
-        for node, leaving in walk(self):
-            if leaving:
-                node.measured_calls = node.calls
-        for nodes in self.folded.values():
-            for node in nodes:
-                node.measured_calls = node.calls
-        self.measures_hooks = False
-        took = perf_counter() - began
-        self.measured_overhead += took
-        self.one_off += took
 
 
 NOWHERE: Final = Node(("", 0, ""), None, None, "", NO_CHILDREN)
@@ -265,8 +238,9 @@ class CallTrees(Protocol):
     """What the statistics read: a profile."""
 
     subtracts_overhead: bool
-    measures_hooks: ClassVar[bool]
-    """Whether the time inside its hooks is measured with each event."""
+
+    def event_costs(self) -> Mapping[str, Any]:
+        """What events add to the measured times, see the module `event_costs`."""
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
@@ -313,8 +287,11 @@ def kind_of(function: Any) -> str:
     """
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_flags & SUSPENDABLE:
+        flags = function.__code__.co_flags
+        if flags & SUSPENDABLE:
             return CREATION
+        if flags & PACKING:
+            return "packing"
         return "method" if "." in function.__qualname__.rpartition("<locals>.")[2] else "function"
     if kind is BuiltinFunctionType:
         return "builtin"

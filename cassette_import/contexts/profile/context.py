@@ -31,6 +31,7 @@ from cassette_import.contexts.profile.call_tree import (
     leave_bodies,
     site_totals,
 )
+from cassette_import.contexts.profile.event_costs import Costs, costs_of
 from cassette_import.contexts.profile.formats import writers
 from cassette_import.contexts.profile.profiled_body import ProfiledBody, new_body
 from cassette_import.contexts.profile.statistics import Statistics
@@ -69,8 +70,8 @@ class Profile(Context, events=Events.CALLS):
         Whether calls are also counted for each call site: the line and column of the call. An event then costs two
         to five times as much.
     overhead:
-        Whether overhead, the time that profiling itself takes, is subtracted. The cost of an event is estimated when
-        the statistics are computed; with millions of events it is calibrated, once per process.
+        Whether overhead, the time that profiling itself takes, is subtracted, as far as it is measured or can be
+        estimated. No function loses all of its time.
     imports:
         Whether the module level of imported modules is measured, too, call by call. If not, an import is one call,
         ``import NAME``, with its time.
@@ -93,8 +94,6 @@ class Profile(Context, events=Events.CALLS):
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
     follows_bodies: ClassVar[bool] = True
-    measures_hooks: ClassVar[bool] = True
-    """Whether the time inside the hooks is measured with each event."""
     announced: int = 0
     """The thread in which the latest event is the call of a function whose body asks for that (`follow_call`)."""
     module_level = False
@@ -184,6 +183,10 @@ class Profile(Context, events=Events.CALLS):
         """What call sites call before and after a call, for measuring it."""
         return self.recorder.enter, self.recorder.leave
 
+    def event_costs(self) -> Costs:
+        """What events add to the measured times."""
+        return costs_of(_SiteProfile, is_in_c=False)
+
     def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
         return new_body(ProfiledBody).begin(self, self._threads, code)
@@ -241,7 +244,6 @@ class Profile(Context, events=Events.CALLS):
         thread = self.current_thread()
         if thread is not None:
             thread.measured_overhead += seconds
-            thread.one_off += seconds
             thread.specialised += functions
             thread.specialising += seconds
 
@@ -297,8 +299,8 @@ class Profile(Context, events=Events.CALLS):
 class Recorder(ThreadTree):
     """The call tree of one thread, with the hooks: what the call sites of a function call while it runs there.
 
-    The hooks compare keys because an interrupt that arrives inside one may separate a pair of hooks. The first events
-    of a thread measure the time inside the hooks by a second reading of the clock.
+    The hooks compare keys because an interrupt that arrives inside one may separate a pair of hooks. They read the
+    clock at their beginning and at their end, so that the thread's clock omits them.
     """
 
     __slots__ = ("profile",)
@@ -320,10 +322,11 @@ class Recorder(ThreadTree):
                 return None
         if node.announces:
             self.profile.announced = get_ident()
+        if a is self:  # see `make_accelerated_event`
+            node.indirect += 1
         parent.latest = self.node = node
         start = node.start = began - self.measured_overhead
-        if self.measures_hooks:
-            self.measured_overhead = perf_counter() - start
+        self.measured_overhead = perf_counter() - start
         return callee
 
     @hidden
@@ -344,9 +347,7 @@ class Recorder(ThreadTree):
             self.node = node.parent
         else:
             self._leave(callee, end)
-        if self.measures_hooks:
-            self.measured_overhead = perf_counter() - end
-            self.note_event()
+        self.measured_overhead = perf_counter() - end
         return result
 
     @hidden
@@ -435,15 +436,7 @@ class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):
 
 
 class _SiteProfile(Profile, events=Events.CALLS):
-    """A profile that also records call sites. It is a type of its own, because hooks belong to the type.
-
-    Its hooks measure their own time with each event, for they take long.
-    """
-
-    def _new_tree(self, name: str) -> ThreadTree:
-        made = super()._new_tree(name)
-        made.left_to_measure = -1
-        return made
+    """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""

@@ -1,176 +1,103 @@
-"""What one event costs beyond the time inside the hooks, by kind of callee.
+"""What events add to the measured times, by kind of callee.
 
-A profile measures the time inside its hooks with the first events of a thread. It cannot measure the way into the hooks
-and back: part of it falls into the measured time of the call, the rest into that of its caller. This cost depends on
-the kind of callee, because functions, methods, builtins and classes are called in different ways. Like the time inside
-the hooks, it depends on the state of the machine, its caches and its branch prediction. So costs are expressed as
-multiples of the time inside the hooks: what slows down the one slows down the other. Hooks in C read the clock once
-each, and measure nothing of themselves: there the unit is the time of a pair of them.
+The clock of a thread omits what it can: making nodes, compiling, and with hooks in Python the hooks themselves. The way
+to a hook and back, and the rest of the hooks in C, fall partly into the measured time of the call, and partly into
+that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays: what
+is `inside` has it too, and what is `outside` lacks it.
 
-The costs are estimated here from direct calls of the hooks; `overhead_calibration` measures them. Knows how to call the
-hooks of a profile; must not know how code is overdubbed, or how statistics are computed.
+The tables have these costs as they were found with ten programs on CPython 3.11 to 3.14: from the plain times of their
+functions, by sampling, and the measured ones. The unit is the time of a pair of hooks that is called directly, which is
+measured in each process, so that costs follow the speed of the machine. Knows kinds of callees, and how to call hooks;
+must not know how code is overdubbed, or how statistics are computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.profile.call_tree import BODY, CALLBACK, CREATION, Node
+from cassette_import.contexts.profile.call_tree import BODY, CALLBACK, CREATION
+from cassette_import.interpreter.clock import perf_counter
 
-__all__ = ["IN_BODIES", "NO_COST", "NO_COSTS", "UNMEASURED", "Cost", "Costs", "ProfileType", "estimated"]
-
-_ROUNDS: Final = 5
-_CALLS: Final = 20
-_CALLED: Final = (len, abs, max) * _CALLS
+__all__ = ["CALLING", "INDIRECT", "NO_COST", "Cost", "Costs", "ProfileType", "costs_of"]
 
 ProfileType: TypeAlias = Callable[[], Any]
-"""Makes a profile: a context that is a `CallTrees`."""
+"""Makes a profile."""
 
 
 class Cost(NamedTuple):
-    """What an event adds to the measured time of its call, and to that of the caller, in hook times."""
+    """What an event adds to the measured time of its call, and to that of the caller."""
 
     inside: float = 0.0
     outside: float = 0.0
 
 
-class Costs:
-    """The cost of an event by kind of callee. `hooks` is the time inside the hooks for one event, in seconds."""
-
-    __slots__ = ("by_kind", "hooks", "is_calibrated")
-
-    def __init__(self, by_kind: Mapping[str, Cost], hooks: float, *, is_calibrated: bool = True) -> None:
-        self.by_kind = by_kind
-        self.hooks = hooks
-        self.is_calibrated = is_calibrated
-
-    def of(self, node: Node) -> Cost:
-        """The cost of one call of this node."""
-        return self.by_kind.get(node.kind, NO_COST)
-
+Costs: TypeAlias = Mapping[str, Cost]
+"""The cost of an event by kind of callee, in seconds."""
 
 NO_COST: Final = Cost()
-NO_COSTS: Final = Costs({}, 0.0)
 
-_TYPICAL: Final = {
-    "function": (-0.27, -0.15),
-    "method": (-0.2, 0.3),
-    "builtin": (-0.18, 0.52),
-    "method in C": (-0.13, 3.0),
-    "class": (-0.35, 0.28),
-    "class in Python": (-0.27, 0.33),
-    CREATION: (-0.27, -0.15),
-    BODY: (-0.27, -0.25),
-    CALLBACK: (1.4, 6.5),
+CALLING: Final = "calling"
+"""What is added for a call of a function in Python that makes calls itself: its entry looks up the active context."""
+
+INDIRECT: Final = "indirect"
+"""What is added for an event that looks up the active context, as in bodies that can be suspended."""
+
+_IN_C: Final = {
+    "function": Cost(0.30, 0.25),
+    "method": Cost(0.30, 0.70),
+    "packing": Cost(1.0, -0.1),
+    "builtin": Cost(0.12, 0.52),
+    "method in C": Cost(0.12, 1.0),
+    "class": Cost(0.12, 0.65),
+    "class in Python": Cost(1.6, -0.15),
+    CREATION: Cost(0.12, 0.60),
+    BODY: Cost(0.30, 0.17),
+    CALLBACK: Cost(0.30, 2.9),
+    CALLING: Cost(0.43, 0.0),
+    INDIRECT: Cost(0.40, 4.0),
 }
-"""By how much the calibration finds larger costs inside and outside a call, by kind of callee, than direct calls of the
-hooks have. The unit is the time of two calls of an empty function. The numbers hold for profiles with and without call
-sites, for slow and for fast clocks, and for CPython 3.11, 3.12 and 3.13. A callback makes an object that follows its
-body; its numbers are the least of seven rounds with `sorted(key=)` and `map`, compared with the plain calls."""
+"""The costs of hooks in C, in pairs of hooks."""
 
-_TYPICAL_OF_RECORDERS: Final = {
-    "function": (-0.27, -0.15),
-    "method": (-0.2, 0.0),
-    "builtin": (-0.18, -0.15),
-    "method in C": (-0.18, -0.1),
-    "class": (-0.35, -0.1),
-    "class in Python": (-0.27, -0.1),
-    CREATION: (-0.27, -0.15),
-    BODY: (-0.27, -0.25),
-    CALLBACK: (1.4, 6.5),
+_IN_PYTHON: Final = {
+    "function": Cost(0.20, 0.17),
+    "method": Cost(0.20, 0.41),
+    "packing": Cost(0.40, 0.1),
+    "builtin": Cost(0.10, 0.38),
+    "method in C": Cost(0.10, 0.68),
+    "class": Cost(0.10, 0.27),
+    "class in Python": Cost(0.75, 0.06),
+    CREATION: Cost(0.10, 0.20),
+    BODY: Cost(0.36, 0.16),
+    CALLBACK: Cost(0.25, 1.9),
+    CALLING: Cost(0.33, 0.0),
+    INDIRECT: Cost(0.14, 1.9),
 }
-"""The same for call sites that call `Recorder`: it finds the function of a callee while its time is measured."""
+"""The same for hooks in Python, whose own time the clock omits."""
 
-_TYPICAL_IN_C: Final = {
-    "function": (0.0, 0.4),
-    "method": (0.0, 0.5),
-    "builtin": (0.0, 0.4),
-    "method in C": (0.0, 0.6),
-    "class": (0.0, 0.4),
-    "class in Python": (0.0, 0.4),
-    CREATION: (0.0, 0.4),
-    BODY: (0.0, 0.4),
-    CALLBACK: (1.4, 6.5),
-}
-"""The same for hooks in C (see `contexts.common.accelerator`), whose time is not measured."""
-
-IN_BODIES: Final = Cost(0.6, 2.5)
-"""What an event costs in addition in a body that can be suspended, where the call site looks up the active context."""
-
-UNMEASURED: Final = Cost(0.09, 0.15)
-"""What an event costs in addition where the time inside its hooks is not measured, as a share of this time in the
-events where it was. It is so little, because these events read the clock twice and not four times: a call of a function
-took 558 ns with 275 ns of it measured, and 347 ns without (CPython 3.12)."""
-
-_IN_PROGRAMS: Final = 1.05
-"""How much more an event costs in an ordinary program than in a loop, times the share of it that is subtracted."""
-
-_TYPICAL_HOOKS: Final = 1.4
-"""The time inside the hooks in an ordinary program, as a multiple of that in a loop of direct calls."""
+_ROUNDS: Final = 10
+_CALLED: Final = (len, abs, max) * 20
 
 
-def estimated(profile_type: ProfileType) -> Costs:
-    """The cost of events in this process, under a profile of this type, estimated in less than a millisecond."""
-    profile = profile_type()
-    rounds = sorted(_rounds_of_direct_calls(profile))
-    hooks, inside, outside, plain = rounds[len(rounds) // 2]
-    typical, in_programs = (_TYPICAL, _TYPICAL_HOOKS) if profile.measures_hooks else (_TYPICAL_IN_C, 1.0)
-    if typical is _TYPICAL and "_accelerated_hooks" in vars(type(profile)):
-        typical = _TYPICAL_OF_RECORDERS
-    if not profile.measures_hooks:
-        hooks = inside + outside
-    if not hooks:
-        return NO_COSTS
-    by_kind = {
-        kind: Cost(
-            max(0.0, inside + more_inside * plain) / hooks * _IN_PROGRAMS,
-            max(0.0, outside + more_outside * plain) / hooks * _IN_PROGRAMS,
-        )
-        for kind, (more_inside, more_outside) in typical.items()
+@functools.cache
+def costs_of(profile_type: ProfileType, is_in_c: bool) -> Costs:
+    """The costs of events in this process, found in less than a millisecond."""
+    pair = _seconds_of_pair(profile_type())
+    return {
+        kind: Cost(inside * pair, outside * pair)
+        for kind, (inside, outside) in (_IN_C if is_in_c else _IN_PYTHON).items()
     }
-    return Costs(by_kind, hooks * in_programs, is_calibrated=False)
 
 
-def _rounds_of_direct_calls(profile: Any) -> Iterator[tuple[float, float, float, float]]:
-    """Seconds for one event of a loop that calls the hooks directly: in the hooks, in the calls, in the loop.
-
-    The last one is the time of the same loop with empty functions instead of the hooks. The profile itself measures all
-    of it, for callees that do not run at all.
-    """
-    _call_hooks(profile)  # makes the nodes
-    _call_empty_functions(profile)
-    thread = profile.current_thread()
-    loop, empty = thread.root.child_nodes()
-    calls = list(loop.child_nodes())
-    before = (0.0, 0.0, 0.0, 0.0)
-    for number in range(_ROUNDS + 1):
-        called = sum(node.total for node in calls)
-        now = (thread.measured_overhead - thread.one_off, called, loop.total - called, empty.total)
-        if number:
-            hooks, inside, outside, plain = (max(0.0, now[i] - before[i]) / len(_CALLED) for i in range(4))
-            yield hooks, inside, outside, plain
-        before = now
-        _call_hooks(profile)
-        _call_empty_functions(profile)
-
-
-def _call_hooks(profile: Any) -> None:
-    prehook, posthook = profile.direct_hooks()
-    prehook(_call_hooks)
-    for function in _CALLED:
-        prehook(function)
-        posthook(None, function)
-    posthook(None, _call_hooks)
-
-
-def _call_empty_functions(profile: Any) -> None:
-    profile.prehook(_call_empty_functions)
-    for function in _CALLED:
-        _empty(function)
-        _empty(None, function)
-    profile.posthook(None, _call_empty_functions)
-
-
-def _empty(*arguments: Any, **keywords: Any) -> None:
-    pass
+def _seconds_of_pair(profile: Any) -> float:
+    """The seconds for a call of two hooks: the least of some rounds, since a disturbance makes a round longer."""
+    enter, leave = profile.direct_hooks()
+    rounds = []
+    for _ in range(_ROUNDS):
+        began = perf_counter()
+        for function in _CALLED:
+            enter(function)
+            leave(None, function)
+        rounds.append(perf_counter() - began)
+    return max(0.0, min(rounds)) / len(_CALLED)

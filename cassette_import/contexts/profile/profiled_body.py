@@ -90,8 +90,7 @@ class ProfiledBody(FollowedBody):
         thread.node = node
         self.is_running = True
         start = node.start = began - thread.measured_overhead
-        if thread.measures_hooks:
-            thread.measured_overhead = perf_counter() - start
+        thread.measured_overhead = perf_counter() - start
         return value
 
     @hidden
@@ -111,9 +110,7 @@ class ProfiledBody(FollowedBody):
                 node.parent.folded_time += end - node.start
         else:
             self._profile.leave_body(thread, node, end)
-        if thread.measures_hooks:
-            thread.measured_overhead = perf_counter() - end
-            thread.note_event()
+        thread.measured_overhead = perf_counter() - end
         return value
 
     @hidden

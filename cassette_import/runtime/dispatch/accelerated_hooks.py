@@ -43,7 +43,10 @@ def make_failed(hooks: AcceleratedHooks) -> Callable[[Activation, Any, BaseExcep
 
 
 def make_accelerated_event(hooks: AcceleratedHooks, kind: int, variant: Any) -> Callable[..., Any]:
-    """`event(callee, *arguments, **keywords)` for the only context of a stack, see `event_execution.make_event`."""
+    """`event(callee, *arguments, **keywords)` for the only context of a stack, see `event_execution.make_event`.
+
+    `enter` gets the recorder as a further argument, by which it knows an event that takes longer than others.
+    """
     enter, leave, fail = hooks
     get = ACTIVE.get
 
@@ -53,7 +56,7 @@ def make_accelerated_event(hooks: AcceleratedHooks, kind: int, variant: Any) -> 
         if activation.variant is not variant:
             return run_if_active(kind, callee, arguments, keywords)
         recorder = activation.contexts[0].recorder
-        enter(recorder, callee)
+        enter(recorder, callee, recorder)
         try:
             result = callee(*arguments, **keywords)
         except BaseException:

@@ -15,8 +15,8 @@ import pytest
 
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
+from cassette_import.contexts.profile import call_tree, event_costs, overhead_subtraction
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import event_costs, known_costs, overhead_calibration, overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module
 from cassette_import.specialization import specialiser
@@ -581,42 +581,76 @@ def test_functions_with_the_same_label_that_are_called_in_turn_are_not_nested(fu
     assert primitive == calls == (4 if function == "in_turn" else 5)
 
 
-def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
-    with Profile() as profile:
-        program.fib(18)
-    dear = event_costs.Costs({"function": event_costs.Cost(1.0, 1.0)}, hooks=1.0)
-    monkeypatch.setitem(known_costs._KNOWN, type(profile), dear)
-    statistics = Statistics(profile)
-    figures = {label[2]: entry for label, (entry, _) in statistics.functions().items()}["fib"]
-    assert figures.self_time > 0
-    assert statistics.overhead < figures.calls * 0.001
+def with_costs(monkeypatch, **costs):
+    """Have events cost so much."""
+    by_kind = {kind.replace("_", " "): event_costs.Cost(*cost) for kind, cost in costs.items()}
+    monkeypatch.setattr(Profile, "event_costs", lambda self: by_kind)
+    monkeypatch.setattr(type(Profile()), "event_costs", lambda self: by_kind)
 
 
-def test_one_function_with_too_high_a_cost_does_not_lower_the_costs_of_all_others(monkeypatch):
-    """A program has hundreds of functions, and always one of this kind."""
+def timed_loop(monkeypatch, calls=1000, loop=0.003, step=0.002):
+    """A function that calls another one, each of which takes so long for a call; by a clock that is set by hand."""
     now = 0.0
     for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     profile = Profile()
-    # The hooks take no time here. If they are measured, the calibrated time is divided by the largest deviation.
-    unit = overhead_subtraction._LARGEST_DEVIATION if profile.measures_hooks else 1.0
-    cost = event_costs.Costs({"function": event_costs.Cost(0.001, 0.0)}, hooks=unit)
-    monkeypatch.setitem(known_costs._KNOWN, type(profile), cost)
     namespace = {}
-    for number in range(30):
-        exec(f"def f{number}(): pass", namespace)
-    functions = [namespace[f"f{number}"] for number in range(30)]
-    for function in functions:
-        for _ in range(400):
-            profile.prehook(function)
-            now += 0.0 if function is functions[0] else 0.003
-            profile.posthook(None, function)
-    shown = sum(entry.self_time for entry, _ in Statistics(profile).functions().values())
-    assert shown == pytest.approx(29 * 400 * 0.002)
+    exec("def caller(): pass\ndef called(): pass", namespace)
+    caller, called = namespace["caller"], namespace["called"]
+    profile.prehook(caller)
+    for _ in range(calls):
+        now += loop
+        profile.prehook(called)
+        now += step
+        profile.posthook(None, called)
+    profile.posthook(None, caller)
+    return profile
+
+
+def self_times(profile):
+    statistics = Statistics(profile)
+    return {label[2]: entry.self_time for label, (entry, _) in statistics.functions().items()}, statistics
+
+
+def test_what_events_cost_is_subtracted_from_the_call_and_its_caller(monkeypatch):
+    with_costs(monkeypatch, function=(0.0005, 0.001))
+    found, statistics = self_times(timed_loop(monkeypatch))
+    assert found["called"] == pytest.approx(1000 * (0.002 - 0.0005))
+    assert found["caller"] == pytest.approx(1000 * (0.003 - 0.001) - 0.0005)
+    assert statistics.overhead == pytest.approx(1000 * 0.0015 + 0.0005, rel=1e-3)  # making nodes is part of it
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.001, 0.0025, 1.0, 1e6])
+def test_a_loop_that_calls_a_small_function_keeps_a_share_of_its_time(cost, monkeypatch):
+    with_costs(monkeypatch, function=(cost, cost), calling=(cost, 0.0))
+    found, _ = self_times(timed_loop(monkeypatch))
+    for name, measured in (("caller", 3.0), ("called", 2.0)):
+        assert overhead_subtraction.LEAST_SHARE * measured * 0.999 <= found[name] <= measured * 1.001
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.001, 1.0])
+def test_self_times_and_the_overhead_add_up_to_the_measured_time(cost, monkeypatch):
+    with_costs(monkeypatch, function=(cost, cost))
+    found, statistics = self_times(timed_loop(monkeypatch))
+    assert sum(found.values()) + statistics.overhead == pytest.approx(5.0)
+
+
+def test_too_high_a_cost_of_one_function_does_not_lower_the_costs_of_others(monkeypatch):
+    with_costs(monkeypatch, function=(0.0015, 100.0))
+    assert self_times(timed_loop(monkeypatch))[0]["called"] == pytest.approx(1000 * (0.002 - 0.0015))
+
+
+def test_what_the_call_itself_takes_belongs_to_the_caller(monkeypatch):
+    """The cost of making an object is in the measured time of `__init__`, and not in that of the plain function."""
+    with_costs(monkeypatch, function=(0.001, -0.001))
+    found, statistics = self_times(timed_loop(monkeypatch))
+    assert found["caller"] == pytest.approx(1000 * (0.003 + 0.001) - 0.001)
+    assert found["called"] == pytest.approx(1000 * (0.002 - 0.001))
+    assert statistics.overhead == pytest.approx(0.0, abs=0.005)
 
 
 measured_hooks = pytest.mark.parametrize("hooks", ["in Python"], indirect=True)
-"""Hooks in C do not measure themselves."""
+"""Hooks in C do not measure themselves, unless they take long."""
 
 
 def timed_by_hand(profile, monkeypatch, calls, hook, body):
@@ -639,7 +673,7 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
 
 @measured_hooks
 def test_the_time_inside_the_hooks_is_subtracted(monkeypatch):
-    monkeypatch.setitem(known_costs._KNOWN, Profile, event_costs.NO_COSTS)
+    with_costs(monkeypatch)
     statistics = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(10 * (0.25 + 1.0))  # the call ends when the posthook has read the clock
@@ -653,85 +687,60 @@ def test_the_time_inside_the_hooks_is_included_without_the_option_overhead(monke
     assert statistics.overhead == 0.0
 
 
-@measured_hooks
-@pytest.mark.parametrize("slower", [1.0, 3.0])
-def test_the_cost_of_events_scales_with_the_time_inside_the_hooks(slower, monkeypatch):
-    hook = 0.001 * slower
-    cost = event_costs.Costs({"builtin": event_costs.Cost(0.5, 0.0)}, hooks=0.002)
-    monkeypatch.setitem(known_costs._KNOWN, Profile, cost)
-    statistics = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
-    shown = sum(entry.self_time for entry, _ in statistics.functions().values())
-    assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
-
-
-def test_a_run_with_few_events_is_not_calibrated(program, monkeypatch):
-    monkeypatch.setattr(known_costs, "_KNOWN", {})
-    monkeypatch.setattr(known_costs, "_calibrated", None)
-    with Profile() as profile:
-        program.fib(12)
-    assert Statistics(profile).overhead > 0
-
-
-def test_a_run_with_many_events_is_calibrated_once(monkeypatch):
-    calibrated = []
-    monkeypatch.setattr(known_costs, "_KNOWN", {})
-    monkeypatch.setattr(known_costs, "_MANY_EVENTS", 10)
-    monkeypatch.setattr(known_costs, "_calibrated", lambda kind: calibrated.append(kind) or event_costs.NO_COSTS)
-    for calls in (9, 10, 11, 9):
-        profile = Profile()
-        for _ in range(calls):
-            profile.prehook(len)
-            profile.posthook(0, len)
-        Statistics(profile)
-    assert calibrated == [type(Profile())]
-
-
 def test_estimating_costs_does_not_count_as_calls_of_the_profile(program):
     with Profile() as profile:
         program.fib(3)
-        event_costs.estimated(Profile)
+        event_costs.costs_of.cache_clear()
+        profile.event_costs()
         assert {label[2] for label in Statistics(profile).totals()} == {"<MainThread>", "fib"}
 
 
+def test_a_clock_that_stands_still_gives_no_costs(monkeypatch):
+    event_costs.costs_of.cache_clear()
+    monkeypatch.setattr(event_costs, "perf_counter", lambda: 1.0)
+    assert {tuple(cost) for cost in Profile().event_costs().values()} == {(0.0, 0.0)}
+    event_costs.costs_of.cache_clear()
+
+
 @pytest.mark.parametrize("sites", [False, True])
-def test_a_clock_that_stands_still_gives_no_costs(sites, monkeypatch):
-    monkeypatch.setattr(profile_context, "perf_counter", lambda: 1.0)
-    assert event_costs.estimated(type(Profile(sites=sites))) is event_costs.NO_COSTS
+def test_every_kind_of_callee_has_a_cost(sites):
+    class Plain:
+        pass
+
+    class Initialised:
+        def __init__(self):
+            pass
+
+    def packing(*arguments):
+        pass
+
+    def generator():
+        yield
+
+    callees = [len, [].append, list.append, dict, Plain, Initialised, packing, generator, with_costs, self_times]
+    callees += [Profile.summary]
+    kinds = {call_tree.kind_of(callee) for callee in callees} | {call_tree.BODY, call_tree.CALLBACK}
+    costs = Profile(sites=sites).event_costs()
+    assert kinds | {event_costs.CALLING, event_costs.INDIRECT} == costs.keys()
+    assert all(sum(costs[kind]) > 0.0 for kind in kinds)
 
 
-@pytest.mark.skipif(
-    not os.environ.get("CASSETTE_TEST_TIMINGS"),
-    reason="compares times: set CASSETTE_TEST_TIMINGS=1 on a machine that is quiet",
-)
-@pytest.mark.parametrize("sites", [False, True])
-def test_the_estimated_costs_are_about_those_of_the_calibration(sites):
-    kind = type(Profile(sites=sites))
-    calibrated, estimated = overhead_calibration.calibrated(kind), event_costs.estimated(kind)
-    for callee, cost in calibrated.by_kind.items():
-        assert sum(estimated.by_kind[callee]) == pytest.approx(sum(cost), rel=0.7), callee
-
-
-def test_a_calibration_disturbed_by_other_programs_is_limited(monkeypatch):
-    profile = Profile()
-    profile.prehook(len)
-    profile.posthook(0, len)
-    disturbed = overhead_calibration._Round(profile, plain=0.0, profiled=1000.0, hooks=0.001)
-    monkeypatch.setattr(overhead_calibration, "_rounds", lambda *arguments: [disturbed] * 3)
-    known = {"builtin": event_costs.Cost(0.5, 0.5)}
-    factor, _ = overhead_calibration._mixed_factor(Profile, None, [], known)
-    assert factor == overhead_calibration._LARGEST
-
-
-def test_the_workloads_of_the_calibration_are_overdubbed(Recorder):
-    with overhead_calibration._workloads() as programs:
-        recorder = Recorder()
-        overdub(recorder, programs["calls_of_functions"], [0, 1, 2])
-    assert [function.__name__ for function in recorder.functions if function.__name__[:1] == "_"] == [
-        "_one", "_two", "_three",
-    ]  # fmt: skip
+def test_events_that_look_up_the_context_are_counted(make_program):
+    program = make_program(
+        "def main():\n    step(1)\n    return sum(step(x) for x in range(10))\ndef step(x): return x\n"
+    )
+    with Profile() as profile:
+        program.main()
+    (thread,) = profile.threads()
+    counted = {}
+    for node, leaving in call_tree.walk(thread):
+        if leaving:
+            counted[node.label[2]] = counted.get(node.label[2], 0) + node.indirect
+    assert counted["step"] == 10
 
 
 def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
+    with_costs(monkeypatch)
     program = make_program(
         "def main():\n    return first(), second()\ndef first(): return 1\ndef second(): return abs(2)\n"
     )
@@ -746,13 +755,11 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
         # No function of this module, which is overdubbed in the block.
         monkeypatch.setattr(module, "perf_counter", functools.partial(now.__getitem__, 0))
     monkeypatch.setattr(body_compiler, "_body_of", slow)
-    monkeypatch.setitem(known_costs._KNOWN, Profile, event_costs.NO_COSTS)
     with Profile() as profile:
         program.main()
     statistics = Statistics(profile)
-    assert now[0] >= 300.0
     assert sum(entry.cumulative for entry, _ in statistics.functions().values()) == 0.0
-    assert statistics.overhead == now[0]
+    assert statistics.overhead == 300.0
 
 
 def test_a_clock_that_the_program_freezes_does_not_stop_the_profile(program, monkeypatch):

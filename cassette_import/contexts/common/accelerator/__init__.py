@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCELERATOR", "Accelerator"]
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 _OTHER_CARRIERS: Final = (type("".__str__), functools.partial, staticmethod, CallableProxy)
 """The further types of callables that carry a function, see `callables.split`."""

@@ -9,6 +9,8 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "clock.h"
+
 #ifdef Py_GIL_DISABLED
 #error "The accelerator relies on the global interpreter lock: free-threaded Python uses the hooks in Python."
 #endif
@@ -41,15 +43,17 @@ void clear_callees(Callees *callees);
 
 /* ---- call_tree.c: the nodes and trees that recorder.c changes, and that Python reads */
 
+#define RECENT_CHILDREN 4 /* a power of two */
+
 typedef struct Node {
     PyObject_HEAD
     PyObject *label, *place, *parent, *kind, *children, *sites, *site;
-    struct Node *latest, *successor; /* borrowed: nodes live as long as their tree */
+    struct Node *recent[RECENT_CHILDREN]; /* borrowed: nodes live as long as their tree */
     struct Node *body;               /* borrowed: the child of the body that was resumed here last, */
     PyObject *code;                  /* and its code, which the profile keeps alive */
     PyObject *function;              /* borrowed: how an event recognises the node */
     PyObject *callee;                /* borrowed: what the call in progress calls */
-    long long calls;
+    long long calls, indirect;
     double start, total, folded_time;
     char announces;
     char lasts;     /* whether `function` is valid beyond the call in progress */
@@ -60,7 +64,7 @@ typedef struct {
     PyObject_HEAD
     Node *node;
     PyObject *name, *root, *folded, *identifier;
-    double measured_overhead, one_off, specialising;
+    double measured_overhead, specialising;
     long long entered, specialised;
     char is_corrected;
 } Tree;
@@ -101,6 +105,7 @@ typedef struct {
     PyObject *new_tree;    /* makes the tree of the running thread */
     PyObject *find_node;   /* finds or makes the node below the innermost call for a function */
     PyObject *leave_other; /* ends a call that is not the innermost one, or that is in a folded node */
+    Ticks ticks;           /* the usual clock */
     PyObject *clock;       /* another clock than the usual one; None if there is none */
     PyObject *announced;   /* the thread in which the latest event is the call of a function whose body asks for that */
     PyObject *profile;     /* for bodies, see body.c: it is active where its recorder records */
@@ -116,20 +121,19 @@ extern PyType_Spec recorder_spec;
 double time_now(Recorder *self);
 #define IS_ERROR(time) ((time) == -1.0 && PyErr_Occurred())
 
+/* Stop the clock of a thread at `start`, as the last thing that a hook does. Returns -1 with an exception. */
+int omit_hook(Recorder *self, Tree *tree, double start);
+
 /* The tree of the running thread, borrowed. NULL without an exception: it has none, and `makes` is 0. */
 Tree *tree_of_thread(Recorder *self, int makes);
 
 /* ---- found_nodes.c: what the profile finds for its recorder */
 
-/* Have the profile find a node with `find(tree, sought)`, which takes long: the clock of the thread omits it. The
-   result is borrowed: its parent has it, or the tree. */
-Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began);
+/* Have the profile find a node with `find(tree, sought)`. The result is borrowed: its parent has it, or the tree. */
+Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double start);
 
 /* Drop the traceback of the current exception, in which a program does not expect frames of hooks. */
 void leave_out_frames(void);
-
-/* Note that the time since then was spent by the profile itself. Returns whether there is no exception. */
-int omit_time_since(Recorder *self, Tree *tree, double began, double one_off);
 
 /* ---- body.c: the runs of bodies of generators and coroutines */
 

@@ -74,10 +74,10 @@ known_child(Body *self, Tree *tree)
 
 /* The node that the profile finds or makes for this body, borrowed. */
 static Node *
-new_child(Body *self, Tree *tree, double began)
+new_child(Body *self, Tree *tree, double start)
 {
     Recorder *recorder = self->recorder;
-    Node *node = found_node(recorder, tree, recorder->find_body, self->code, began);
+    Node *node = found_node(recorder, tree, recorder->find_body, self->code, start);
     self->is_regular = node != NULL && known_child(self, tree) == node;
     return PyErr_Occurred() ? NULL : node;
 }
@@ -100,7 +100,7 @@ resume_body(Body *self)
     if (node != NULL) {
         self->is_regular = 1;
     }
-    else if (PyErr_Occurred() || (node = new_child(self, tree, began)) == NULL) {
+    else if (PyErr_Occurred() || (node = new_child(self, tree, start)) == NULL) {
         return -1;
     }
     if (self->tree != tree) {
@@ -140,13 +140,12 @@ suspend_body(Body *self)
         descend(tree, parent);
         return 0;
     }
-    double one_off = tree->one_off;
     PyObject *done = PyObject_CallFunction(self->recorder->leave_body, "OOd", tree, node, end);
     if (done == NULL) {
         return -1;
     }
     Py_DECREF(done);
-    return omit_time_since(self->recorder, tree, ended, one_off) ? 0 : -1;
+    return omit_hook(self->recorder, tree, end);
 }
 
 static PyObject *

@@ -49,7 +49,7 @@ node_traverse(Node *node, visitproc visit, void *arg)
 static int
 node_clear(Node *node)
 {
-    node->latest = node->successor = NULL;
+    memset(node->recent, 0, sizeof(node->recent));
     Py_CLEAR(node->label);
     Py_CLEAR(node->place);
     Py_CLEAR(node->parent);
@@ -128,6 +128,7 @@ static PyMemberDef node_members[] = {
     {"site", T_OBJECT_EX, offsetof(Node, site)},
     {"announces", T_BOOL, offsetof(Node, announces)},
     {"calls", T_LONGLONG, offsetof(Node, calls)},
+    {"indirect", T_LONGLONG, offsetof(Node, indirect)},
     {"start", T_DOUBLE, offsetof(Node, start)},
     {"total", T_DOUBLE, offsetof(Node, total)},
     {"folded_time", T_DOUBLE, offsetof(Node, folded_time)},
@@ -282,7 +283,6 @@ static PyMemberDef tree_members[] = {
     {"name", T_OBJECT_EX, offsetof(Tree, name), READONLY},
     {"root", T_OBJECT_EX, offsetof(Tree, root), READONLY},
     {"folded", T_OBJECT_EX, offsetof(Tree, folded), READONLY},
-    {"one_off", T_DOUBLE, offsetof(Tree, one_off)},
     {"specialising", T_DOUBLE, offsetof(Tree, specialising)},
     {"entered", T_LONGLONG, offsetof(Tree, entered)},
     {"specialised", T_LONGLONG, offsetof(Tree, specialised)},

@@ -1,6 +1,6 @@
 /* What the recorder has the profile find: the tree of a thread, and the node of a call path that is new.
 
-   That takes long, so the clock of the thread omits it. Knows trees; must not know which calls are in progress. */
+   Knows trees; must not know which calls are in progress. */
 
 #include "recorder.h"
 
@@ -31,20 +31,6 @@ other_tree(Recorder *self, unsigned long thread, int makes)
     return (Tree *)found;
 }
 
-int
-omit_time_since(Recorder *self, Tree *tree, double began, double one_off)
-{
-    double ended = time_now(self);
-    if (IS_ERROR(ended)) {
-        return 0;
-    }
-    if (tree->is_corrected) {
-        tree->measured_overhead += ended - began;
-        tree->one_off = one_off + (ended - began);
-    }
-    return 1;
-}
-
 /* A program that recurses without end sees the traceback of its own frames: hooks in Python are no part of it either. */
 void
 leave_out_frames(void)
@@ -62,9 +48,8 @@ leave_out_frames(void)
 }
 
 Node *
-found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began)
+found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double start)
 {
-    double one_off = tree->one_off;
     Node *parent = tree->node;
     PyObject *found = PyObject_CallFunctionObjArgs(find, (PyObject *)tree, sought, NULL);
     if (found == NULL) {
@@ -83,5 +68,5 @@ found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double 
     int is_error = regular == NULL && PyErr_Occurred();
     node->is_simple = regular == found;
     Py_DECREF(found); /* its parent, or the tree, has it */
-    return !is_error && omit_time_since(self, tree, began, one_off) ? node : NULL;
+    return !is_error && omit_hook(self, tree, start) == 0 ? node : NULL;
 }

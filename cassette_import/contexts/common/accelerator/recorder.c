@@ -5,29 +5,9 @@
    Knows callees, call trees and the clock; must not know how labels are found, or times corrected. */
 
 #include "recorder.h"
+#include "clock.h"
 
-#include <time.h>
-
-/* ---- the clock: that of `time.perf_counter` (which module.c checks) */
-
-#if defined(__linux__)
-double
-usual_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-#elif PY_VERSION_HEX >= 0x030D0000
-double
-usual_clock(void)
-{
-    PyTime_t now;
-    return PyTime_PerfCounterRaw(&now) < 0 ? 0.0 : PyTime_AsSecondsDouble(now);
-}
-#else
-#error "Only from Python 3.13 on is there a public function for the clock of this system."
-#endif
+/* ---- the clock */
 
 static double
 other_clock(Recorder *self)
@@ -44,13 +24,27 @@ other_clock(Recorder *self)
 static inline double
 now(Recorder *self)
 {
-    return self->clock == Py_None ? usual_clock() : other_clock(self);
+    return self->clock == Py_None ? quick_clock(&self->ticks) : other_clock(self);
 }
 
 double
 time_now(Recorder *self)
 {
     return now(self);
+}
+
+/* Stop the clock of a thread at `start`, as the last thing that a hook does. Returns -1 with an exception. */
+int
+omit_hook(Recorder *self, Tree *tree, double start)
+{
+    if (tree->is_corrected) {
+        double ended = now(self);
+        if (IS_ERROR(ended)) {
+            return -1;
+        }
+        tree->measured_overhead = ended - start;
+    }
+    return 0;
 }
 
 /* ---- threads */
@@ -86,6 +80,14 @@ child_by_identity(Recorder *self, Node *parent, PyObject *object)
     return child != NULL && Py_TYPE(child) == self->state->node_type ? (Node *)child : NULL;
 }
 
+/* Where a node has the child for a function, if it was called lately. Functions are 16 bytes apart at least. */
+static inline Node **
+recent_place(Node *parent, PyObject *function)
+{
+    size_t address = (size_t)function >> 4;
+    return &parent->recent[(address ^ address >> 4) & (RECENT_CHILDREN - 1)];
+}
+
 /* The child for a function that was called from here before; NULL if the profile has to find it. */
 static Node *
 known_child(Recorder *self, Node *parent, PyObject *function)
@@ -100,8 +102,8 @@ known_child(Recorder *self, Node *parent, PyObject *function)
         node->function = function;
         node->lasts = (char)lasts;
         node->is_simple = 1;
-        if (lasts && parent->latest != NULL) {
-            parent->latest->successor = node;
+        if (lasts) {
+            *recent_place(parent, function) = node;
         }
     }
     return node;
@@ -123,7 +125,7 @@ end_call(Tree *tree, Node *node, double end)
 
 /* Descend to the node of a callee, and start its clock; return the callee. */
 static inline PyObject *
-enter_call(Recorder *self, Tree *tree, PyObject *callee, double began)
+enter_call(Recorder *self, Tree *tree, PyObject *callee, double start)
 {
     PyObject *owned, *function = function_of(&self->state->callees, callee, &owned);
     if (function == NULL) {
@@ -131,19 +133,17 @@ enter_call(Recorder *self, Tree *tree, PyObject *callee, double began)
         return NULL;
     }
     Node *parent = tree->node;
-    Node *node = parent->latest == NULL ? NULL : parent->latest->successor;
-    double start = began - tree->measured_overhead;
-    if (node == NULL || node->function != function || !node->lasts || node->parent != (PyObject *)parent) {
+    Node *node = *recent_place(parent, function);
+    if (node == NULL || node->function != function || !node->lasts) {
         node = known_child(self, parent, function);
         if (node == NULL && !PyErr_Occurred()) {
-            node = found_node(self, tree, self->find_node, function, began);
+            node = found_node(self, tree, self->find_node, function, start);
         }
     }
     Py_XDECREF(owned);
     if (node == NULL) {
         return NULL;
     }
-    parent->latest = node;
     node->callee = callee;
     node->start = start;
     descend(tree, node);
@@ -174,7 +174,11 @@ recorder_enter(Recorder *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     Py_INCREF(tree); /* the profile may forget it meanwhile */
-    PyObject *entered = enter_call(self, tree, arguments[0], began);
+    double start = began - tree->measured_overhead;
+    PyObject *entered = enter_call(self, tree, arguments[0], start);
+    if (entered != NULL && count > 1 && arguments[1] == (PyObject *)self) { /* see `make_accelerated_event` */
+        tree->node->indirect++;
+    }
     Py_DECREF(tree);
     return entered;
 }
@@ -193,7 +197,7 @@ call_in_progress(Tree *tree, PyObject *callee, PyObject *function)
 
 /* End a call that is not simply the innermost one. */
 static int
-leave_other(Recorder *self, Tree *tree, PyObject *callee, double ended)
+leave_other(Recorder *self, Tree *tree, PyObject *callee, double ending)
 {
     PyObject *owned, *function = function_of(&self->state->callees, callee, &owned);
     if (function == NULL) {
@@ -206,7 +210,7 @@ leave_other(Recorder *self, Tree *tree, PyObject *callee, double ended)
         for (Node *node = tree->node; node != left; node = (Node *)node->parent) {
             node->callee = NULL; /* an interrupt has cut it off */
         }
-        PyObject *end = PyFloat_FromDouble(ended - tree->measured_overhead);
+        PyObject *end = PyFloat_FromDouble(ending);
         done = end == NULL ? NULL : PyObject_CallFunctionObjArgs(
             self->leave_other, (PyObject *)tree, (PyObject *)left, end, NULL);
         Py_XDECREF(end);
@@ -219,7 +223,7 @@ leave_other(Recorder *self, Tree *tree, PyObject *callee, double ended)
     if (left != NULL) {
         Py_DECREF(done);
     }
-    return omit_time_since(self, tree, ended, tree->one_off) ? 0 : -1;
+    return 0;
 }
 
 /* End the call of a callee. Returns whether there is no exception. */
@@ -235,12 +239,13 @@ leave_call(Recorder *self, PyObject *callee)
         return !PyErr_Occurred();
     }
     Node *node = tree->node;
+    double end = ended - tree->measured_overhead;
     if (node->is_simple && (node->callee == callee || (node->callee != NULL && node->function == callee))) {
-        end_call(tree, node, ended - tree->measured_overhead);
+        end_call(tree, node, end);
         return 1;
     }
     Py_INCREF(tree);
-    int is_error = leave_other(self, tree, callee, ended) < 0;
+    int is_error = leave_other(self, tree, callee, end) < 0 || omit_hook(self, tree, end) < 0;
     Py_DECREF(tree);
     return !is_error;
 }
@@ -308,6 +313,7 @@ recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     self->find_node = Py_NewRef(find_node);
     self->leave_other = Py_NewRef(leave_other);
     self->clock = Py_NewRef(clock);
+    begin_ticks(&self->ticks);
     self->announced = PyLong_FromLong(0);
     if (self->announced == NULL) {
         Py_CLEAR(self);
