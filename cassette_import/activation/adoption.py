@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 else:
     (wildcard_variant,) = late("cassette_import.specialization", "wildcard_variant")
 
+_warned: Final[set[tuple[CodeType, int]]] = set()
+"""The code and the lines of blocks that a warning has named."""
 _HELPERS: Final = frozenset({"contextlib", "unittest.case", "unittest.async_case"})
 """The modules whose functions enter context managers for their callers."""
 
@@ -92,24 +94,30 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     all_variants = list(variants.by_keys.values())
     own = [other for other in all_variants if any(key.context_type is context_type for key in other.keys)]
     family.is_silent = wildcard_variant.any_wildcard_is_met() or any(variant.family.is_met for variant in own)
-    if family.is_silent or any(variant.shape.intercepts_nothing for variant in own):
+    met_functions = family.is_silent
+    if (met_functions and context.met_calls is not False) or any(variant.shape.intercepts_nothing for variant in own):
         return
     entering = entering_frame(frame)
     if entering is None:
         return
-    family.is_met = family.is_silent = True  # one warning is enough
     code = entering.f_code
+    if (code, entering.f_lineno) in _warned:
+        return  # one warning for each block is enough
+    _warned.add((code, entering.f_lineno))
     place = os.path.basename(code.co_filename)
     record = registry.records.get(code.co_filename)
     has_source = adopted_file(entering) or (record is not None and record.installed)
     why = f"no function of {place} was called in it" if has_source else f"{place} has no source"
+    if met_functions:
+        why = f"no function of {place} made one"
     if finder.selections:
         names = [name for selection in finder.selections for name in selection.packages]
-        why = f"no function of {', '.join(dict.fromkeys(names))} was called in it, and {why}"
+        what = "made one" if met_functions else "was called in it"
+        why = f"no function of {', '.join(dict.fromkeys(names))} {what}, and {why}"
     else:
         why = f"no package is installed, and {why}"
     warnings.warn_explicit(
-        f"{type(context).__qualname__} met no function in this block: {why}. "
+        f"{type(context).__qualname__} met no {'external call' if met_functions else 'function'} in this block: {why}. "
         'The code of the block itself runs as it is. Call install("package"), or overdub(ctx, function)',
         CassetteWarning,
         code.co_filename,

@@ -182,6 +182,7 @@ class Context:
     follow_expression: Callable[[CodeType, Any, bool], Iterator[FollowedBody]] | None = None
     """What begins generator expressions in place of `follow_body`, for contexts that have it in C: it takes the code,
     what the first loop takes items from, and whether this is asynchronous. The result's first step begins the body."""
+    met_calls: bool | None = None  # whether the block has met what it is there for; None if functions are enough
     follows_roots: ClassVar[bool] = False  # whether `root_begins` and `root_ended` are called for calls of verbs
     lost: ClassVar[str] = "report"
     recognised_types: ClassVar[tuple[type, ...]] = ()
@@ -376,7 +377,8 @@ class Context:
             family = here.family
             leave(here)
             has_returned = exception[:1] == (None,)
-            is_new = family is not None and not family.is_met and not family.is_silent
+            is_new = family is not None and not (family.is_met or family.is_silent)
+            is_new |= self.met_calls is False
             if family is not None and is_new and has_returned and self._is_adopting(ACTIVE.get()):
                 warn_if_nothing_was_met(self, family, _frame(1))
             if type(here) is ReadyActivation:  # the usual case: it reports no escapes

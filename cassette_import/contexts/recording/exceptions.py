@@ -13,7 +13,7 @@ from typing import Any, Final
 from cassette_import.contexts.recording.decoding import BadValue, located
 from cassette_import.contexts.recording.value_types import reference
 
-__all__ = ["decoded_error", "encoded_error", "without_frames_in"]
+__all__ = ["decoded_error", "encoded_error"]
 
 _DEEPEST_CAUSE: Final = 6
 _MEMBERS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -148,17 +148,3 @@ def _importable(kind: type) -> str:
         except BadValue:
             continue
     return "builtins:Exception"
-
-
-def without_frames_in(traceback: types.TracebackType | None, folder: str) -> types.TracebackType | None:
-    """The traceback without the entries of files in a folder."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(folder):
-        traceback = traceback.tb_next
-    entry = traceback
-    while entry is not None:
-        following = entry.tb_next
-        while following is not None and following.tb_frame.f_code.co_filename.startswith(folder):
-            following = following.tb_next
-        entry.tb_next = following
-        entry = following
-    return traceback

@@ -43,7 +43,8 @@ class Mismatches:
             f"{_shown_site(call_site())}: replay mismatch at call {call.number} of {self._path}\n"
             f"  recorded: {self._described_with_site(call)}\n"
             f"  now:      {_described(what, encoded, carried)}"
-            f"{_differences(call, carried)}{_note_on_descriptor(call, what, encoded)}{self._note(call, what, encoded)}"
+            f"{_differences(call, carried)}{_note_on_descriptor(call, what, encoded)}"
+            f"{self._note(call, what, encoded, carried)}"
         )
 
     def at_end(self, what: list[Any], encoded: Any, carried: Carried | None = None) -> str:
@@ -68,7 +69,7 @@ class Mismatches:
         """This run makes a call that is not in a recording without order, or has been replayed already."""
         site = _shown_site(call_site())
         now = f"  now:      {_described(what, encoded, carried)}"
-        repeated = next((call for call in used if is_same_call(call.what, call.arguments, what, encoded)), None)
+        repeated = next((call for call in used if _is_this(call, what, encoded, carried)), None)
         if repeated is not None:
             return (
                 f"{site}: {self._path} contains this call, but this run makes it more often (allow_playback_repeats "
@@ -120,10 +121,10 @@ class Mismatches:
         shown = _shown_recorded(call)
         return f"{shown}    ({_shown_site(self._mask.restored(call.site))})"
 
-    def _note(self, expected: Call, what: list[Any], encoded: Any) -> str:
+    def _note(self, expected: Call, what: list[Any], encoded: Any, carried: Carried | None) -> str:
         """A line on the recorded call that is like this one, if there is one: the program has changed the order."""
         for call in self._recording.calls.values():
-            if call is not expected and is_same_call(call.what, call.arguments, what, encoded):
+            if call is not expected and _is_this(call, what, encoded, carried):
                 break
         else:
             return ""
@@ -135,6 +136,14 @@ class Mismatches:
             else "if it is that of a set, record it with PYTHONHASHSEED=0"
         )
         return f"\n  note:     call {call.number} of the recording is this one: the order of calls differs; {advice}"
+
+
+def _is_this(call: Call, what: list[Any], encoded: Any, carried: Carried | None) -> bool:
+    """Whether a recorded call is this one: arguments need not show what a request contains."""
+    has_request = carried is not None and carried.is_sent
+    if (call.encoded_request is not None) != has_request or _differences(call, carried):
+        return False
+    return is_same_call(call.what, call.arguments, what, encoded)
 
 
 _DESCRIPTORS = ("os.", "fcntl.", "termios.", "mmap.", "select.", "socket.fromfd", "builtins.open", "io.open")

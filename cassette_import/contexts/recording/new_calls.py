@@ -50,7 +50,7 @@ class NewCalls:
         """The numbers of the proxies from the recording that have made new calls."""
         self._first_proxy = recorder.record_for(context, recording if recording.calls else None)
         if not recording.calls:
-            recorder.stream(path)
+            recorder.stream(path, waits=True)
 
     @property
     def count(self) -> int:
@@ -80,6 +80,10 @@ class NewCalls:
         """Note what the command line runs, for the header of a new recording."""
         self.recorder.inform({**run, "output": ""})
 
+    def forget(self) -> None:
+        """Leave no file, if no call was made: the run has failed before."""
+        self.recorder.forget()
+
     def close(self) -> None:
         """Write the last line, if there are new calls."""
         self.recorder.close()
@@ -87,7 +91,7 @@ class NewCalls:
     def _begin(self) -> None:
         """Prepare the file for the first new call: a line that was cut off is removed."""
         if os.path.abspath(self._path) != os.path.abspath(self._recording.path):
-            shutil.copyfile(self._recording.path, self._path)
+            shutil.copy(self._recording.path, self._path)
         with open(self._path, "rb+") as file:
             contents = file.read()
             file.truncate(contents.rfind(b"\n") + 1)

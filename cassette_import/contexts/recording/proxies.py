@@ -20,8 +20,10 @@ from types import (
 from typing import Any, Final, Protocol
 
 from cassette_import.contexts.recording.decoding import BadValue, located
+from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = [
     "USES",
@@ -75,7 +77,7 @@ SPECIAL: Final = frozenset(f"__{name}__" for name in _SPECIAL.split(" "))
 def _getattribute(self: Any, name: str) -> Any:
     if name == "__class__":
         return _get(self, "_cassette_class")
-    if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__"):
+    if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__" and name != "__dict__"):  # of `vars`
         return _get(self, name)
     return _get(self, "_cassette_handler").use(self, "get", name, (), {})
 
@@ -217,7 +219,7 @@ def _visible_method(name: str, qualified: str) -> Callable[..., Any]:
         try:
             return _get(self, "_cassette_handler").use(self, "call", name, arguments, keywords)
         except BaseException as error:
-            error.__traceback__ = None
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             raise
 
     method.__name__ = name
@@ -228,12 +230,12 @@ def _visible_method(name: str, qualified: str) -> Callable[..., Any]:
 def _visible_getattribute(self: Any, name: str) -> Any:
     if name == "__class__":
         return _get(self, "_cassette_class")
-    if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__"):
+    if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__" and name != "__dict__"):  # of `vars`
         return _get(self, name)
     try:
         return _get(self, "_cassette_handler").use(self, "get", name, (), {})
     except BaseException as error:
-        error.__traceback__ = None
+        error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
         raise
 
 

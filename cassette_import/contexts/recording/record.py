@@ -152,8 +152,8 @@ class Record(RecordedCalls):
         if self._writer is not None:
             self._writer.inform(self._run)
 
-    def stream(self, path: str) -> None:
-        """Record to this file from now on."""
+    def stream(self, path: str, *, waits: bool = False) -> None:
+        """Record to this file from now on; if it waits, from the first call on, which makes the file."""
         program = {"argv": list(sys.argv), "folder": os.getcwd(), "hash seed": os.environ.get("PYTHONHASHSEED")}
         header = {
             **({} if "test" in self._run else program),
@@ -165,7 +165,7 @@ class Record(RecordedCalls):
         }
         if self._extended is not None:
             header = {"match_on": list(self._run.get("match_on", ()))}
-        self._writer = Writer(os.path.abspath(path), header, self._extended)
+        self._writer = Writer(os.path.abspath(path), header, self._extended, waits=waits)
 
     @property
     def is_streaming(self) -> bool:
@@ -188,6 +188,11 @@ class Record(RecordedCalls):
                     self._notes.print_first()
                     if self._prints_summary:
                         print(self.summary(), file=sys.__stderr__)
+
+    def forget(self) -> None:
+        """Leave no file, if there is none yet."""
+        if self._writer is not None:
+            self._writer.forget()
 
     def note_late_call(self, name: str) -> None:
         """See `RecordingContext.note_late_call`."""

@@ -13,7 +13,7 @@ from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.effects import Effects
-from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
+from cassette_import.contexts.recording.exceptions import encoded_error
 from cassette_import.contexts.recording.external_calls import (
     IN_EXTERNAL_CALL,
     call_site,
@@ -29,6 +29,7 @@ from cassette_import.contexts.recording.recording_notes import RecordingNotes
 from cassette_import.contexts.recording.request_options import (
     LEFT_OUT,
 )
+from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 

@@ -55,6 +55,8 @@ __all__ = ["RecordingContext"]
 _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", "io.TextIOWrapper.readlines")
 """Methods that are external calls for the standard input alone: all other files have proxies."""
 
+_INPUT: Final = "builtins.input"
+
 _NOT_EXTERNAL: Final = frozenset(
     (*STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *FORKING_FUNCTIONS)
 )
@@ -82,6 +84,7 @@ class RecordingContext(Context, events=Events.NONE):
     """
 
     inherit: ClassVar[bool] = True
+    follows_roots: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -105,6 +108,7 @@ class RecordingContext(Context, events=Events.NONE):
         self._held_files = HeldFiles()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
+        self._standard_input = sys.stdin
         self.forked_processes = ForkedProcesses()
         self.is_paused = False
         takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS, *READERS, *LATE_CALLERS, *JOBS_OF_THREAD_POOLS, TASKS_IN_SETS]
@@ -131,6 +135,21 @@ class RecordingContext(Context, events=Events.NONE):
         if new:
             # Twice the first one: with a single function, `register` could not know whether it is the overload.
             RecordingContext.overdub.register(*new, new[0])(_intercept)
+
+    def reads_standard_input(self, name: str, arguments: Sequence[Any]) -> bool:
+        """Whether a call reads the standard input of the run, and not an object that the program has put there."""
+        if sys.stdin is not self._standard_input:
+            return False
+        return name == _INPUT or bool(
+            arguments and arguments[0] is sys.stdin and isinstance(sys.stdin, io.TextIOWrapper)
+        )
+
+    def root_begins(self, function: Any) -> None:
+        """Note that the block runs a function in the context, which need not make external calls."""
+        self.met_calls = True
+
+    def root_ended(self, function: Any) -> None:
+        """Nothing is to be noted."""
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -286,6 +305,7 @@ def _itself(function: Any) -> Any:
 @hidden
 def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The overload of all functions in the boundary."""
+    ctx.met_calls = True
     name = ctx._names.get(id(f))
     if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
         return fallback(ctx, f, *args, **kwargs)
@@ -314,7 +334,7 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return made
     if ctx.generators.is_deterministic(name, args, kwargs):
         return fallback(ctx, f, *args, **kwargs)
-    if name in _STANDARD_INPUT and not (args and args[0] is sys.stdin and isinstance(args[0], io.TextIOWrapper)):
+    if (name == _INPUT or name in _STANDARD_INPUT) and not ctx.reads_standard_input(name, args):
         return fallback(ctx, f, *args, **kwargs)
     return ctx.external_call(["call", name], f, args, kwargs)
 

@@ -39,7 +39,9 @@ Knows lines; must not know contexts, or how values are written.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import time
 from collections import deque
@@ -78,6 +80,9 @@ class Writer:
         may add to it.
     extended:
         A recording that exists and to which lines are added, instead of the header.
+    waits:
+        Whether the file is made, or replaced, by the first call. A run without calls leaves a file at its end only if
+        it has read environment variables.
 
     Raises
     ------
@@ -85,7 +90,9 @@ class Writer:
         If the file cannot be opened.
     """
 
-    def __init__(self, path: str, header: Mapping[str, Any], extended: Recording | None = None) -> None:
+    def __init__(
+        self, path: str, header: Mapping[str, Any], extended: Recording | None = None, *, waits: bool = False
+    ) -> None:
         self.path = path
         self.calls = 0 if extended is None else len(extended.calls)
         self.sizes = Sizes()
@@ -93,8 +100,17 @@ class Writer:
         self._header: dict[str, Any] = {_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header}
         if extended is not None:
             self._header = {"extended": self.calls, **header}
+        self._waiting: list[Mapping[str, Any]] | None = [] if waits else None
+        """The lines before the first call, if the file waits for it."""
+        self._file: TextIO | None = None
+        if waits:
+            check_writable(path)
+        else:
+            self._open("w" if extended is None else "a")
+
+    def _open(self, mode: str) -> None:
         make: Callable[..., TextIO] = open
-        self._file: TextIO | None = make(path, "w" if extended is None else "a", encoding="ascii", newline="\n")
+        self._file = make(self.path, mode, encoding="ascii", newline="\n", opener=_open_privately)
 
     def inform(self, facts: Mapping[str, Any]) -> None:
         """Add facts to the header, if it has not been written."""
@@ -109,19 +125,30 @@ class Writer:
     def write(self, line: Mapping[str, Any]) -> None:
         """Write one line. The operating system has it when this returns, so a killed process does not lose it."""
         self.begin()
-        if self._file is None:
-            return
         try:
-            text = json.dumps(line, separators=(", ", ": ")) + "\n"
-            self._file.write(text)
-            self._file.flush()
-            self.sizes.add(line, len(text))
+            if self._waiting is not None:
+                self._waiting.append(line)
+                has_read = "finished" in line and any("environment" in each for each in self._waiting)
+                if "call" in line or has_read:
+                    lines, self._waiting = self._waiting, None
+                    self._open("w")
+                    for each in lines:
+                        self._put(each)
+            else:
+                self._put(line)
         except OSError as error:
             self.close()
             print(
                 f"cassette_import: {self.path}: recording ends after {self.calls} calls: {error.strerror or error}",
                 file=sys.__stderr__,
             )
+
+    def _put(self, line: Mapping[str, Any]) -> None:
+        if self._file is not None:
+            text = json.dumps(line, separators=(", ", ": ")) + "\n"
+            self._file.write(text)
+            self._file.flush()
+            self.sizes.add(line, len(text))
 
     @property
     def now(self) -> float:
@@ -133,9 +160,14 @@ class Writer:
         self.write({"finished": self.calls, **({"running": running} if running else {})})
         self.close()
 
+    def forget(self) -> None:
+        """Make no file, if it still waits for a call."""
+        if self._waiting is not None:
+            self.close()
+
     def close(self) -> None:
         """Close the file as it is."""
-        file, self._file = self._file, None
+        file, self._file, self._waiting = self._file, None, None
         if file is not None:
             try:
                 file.close()
@@ -145,7 +177,28 @@ class Writer:
     @property
     def is_open(self) -> bool:
         """Whether lines can still be written."""
-        return self._file is not None
+        return self._file is not None or self._waiting is not None
+
+
+def _open_privately(path: str, flags: int) -> int:
+    """Open a file; a new one is for its owner alone: a recording may contain what other users must not read."""
+    return os.open(path, flags, 0o600)
+
+
+def check_writable(path: str) -> None:
+    """Raise the `OSError` that opening a file for writing would raise, as far as that is known before."""
+    folder = os.path.dirname(os.path.abspath(path))
+    code = (
+        errno.EISDIR
+        if os.path.isdir(path)
+        else 0
+        if os.access(path if os.path.exists(path) else folder, os.W_OK)
+        else errno.EACCES
+        if os.path.isdir(folder)
+        else errno.ENOENT
+    )
+    if code:
+        raise OSError(code, os.strerror(code), path)
 
 
 class Call:

@@ -67,6 +67,10 @@ def _is_error(value: Any) -> bool:
     return type(value) is dict and _is_text(value.get("class"))
 
 
+def _is_filter(value: Any) -> bool:
+    return _is_text(value) or _each(_is_text, lambda replacement: replacement is None or _is_text(replacement))(value)
+
+
 _texts: Final = _all(_is_text)
 
 _CHECKS: Final[dict[str, _Check]] = {
@@ -94,12 +98,20 @@ _CHECKS: Final[dict[str, _Check]] = {
     "filtered": lambda value: type(value) is bool,
     "extended": _is_number,
     "match_on": _texts,
-    "filter_headers": _all(_is_anything),
-    "filter_query_parameters": _all(_is_anything),
-    "filter_post_data_parameters": _all(_is_anything),
+    "filter_headers": _all(_is_filter),
+    "filter_query_parameters": _all(_is_filter),
+    "filter_post_data_parameters": _all(_is_filter),
     "ignore_hosts": _texts,
     "ignore_localhost": lambda value: type(value) is bool,
     "boundary": _texts,
     "mask": _texts,
     "without": _texts,
+    "argv": lambda value: _texts(value) and len(value) > 0 and not any("\0" in text for text in value),
+    "folder": _is_text,
+    "packages": _texts,
+    "exclude": _texts,
+    "program": _is_text,
+    "test": _is_text,
+    "python": _is_text,
+    "hash seed": lambda value: value is None or _is_text(value),
 }

@@ -6,11 +6,12 @@ Knows recordings, and in which order calls are replayed; must not know how they 
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.activation.verbs import fallback
+from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
@@ -30,7 +31,9 @@ from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
 from cassette_import.contexts.recording.same_calls import SameCalls
+from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.matching import RequestMatcher
@@ -113,7 +116,7 @@ class Replay(ReplayedCalls):
         self._assigned: dict[int, dict[str, Any]] = {}
         self._changed_variables: set[str] = set()
         self._last_requests = {}
-        self._replayed = 0
+        self._replayed = self._replayed_requests = 0
         self._is_over = threading.Event()
         self._loops: list[ReplayedLoop] = []
         header = self.recording.header
@@ -132,7 +135,12 @@ class Replay(ReplayedCalls):
         except ValueError as error:
             raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
         parts = parts_to_match(match_on, order, self.recording, may_record)
-        same = SameCalls(parts)
+        try:
+            same = SameCalls(parts)
+        except ValueError as error:
+            if match_on is not None:
+                raise
+            raise BadRecording(f"{self.recording.path}, line 1: is damaged ({error}); record it again") from error
         self._any_order: CallsInAnyOrder | None = None
         if may_record or (order or ("any" if parts is not None else "recorded")) == "any":
             self._any_order = CallsInAnyOrder(self.recording, same, repeats=allow_playback_repeats)
@@ -152,15 +160,50 @@ class Replay(ReplayedCalls):
             recorder.inform({"match_on": [part for part in parts or () if isinstance(part, str)], "output": ""})
             self._new = NewCalls(self, recorder, self.recording, output or self.recording.path)
 
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+    """The arguments of the constructor."""
+
+    def __new__(cls, *arguments: Any, **keywords: Any) -> Replay:
+        """Keep the arguments: as a decorator, a replay makes a new one for each call."""
+        made: Replay = super().__new__(cls)
+        made._given = arguments, keywords
+        return made
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: each call of the function is overdubbed in a replay of its own, as of VCR.py's `use_cassette`."""
+        arguments, keywords = self._given
+
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def replayed_coroutine(*given: Any, **named: Any) -> Any:
+                with type(self)(*arguments, **keywords) as replay:
+                    return await overdub(replay, function, *given, **named)
+
+            return replayed_coroutine
+
+        @functools.wraps(function)
+        def replayed(*given: Any, **named: Any) -> Any:
+            with type(self)(*arguments, **keywords) as replay:
+                return overdub(replay, function, *given, **named)
+
+        return replayed
+
     def inform(self, run: Mapping[str, Any]) -> None:
         """Note what the command line runs, for the header of a new recording."""
         if self._new is not None:
             self._new.inform(run)
 
+    def __enter__(self) -> Any:
+        self.met_calls = False
+        return super().__enter__()
+
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         if exception[:1] == (None,):
             self.check_end()
+        elif self._new is not None:
+            self._new.forget()
         self.close()
 
     def close(self) -> None:
@@ -204,8 +247,9 @@ class Replay(ReplayedCalls):
 
     @property
     def play_count(self) -> int:
-        """How many calls were answered from the recording."""
-        return self._replayed
+        """How many requests were answered from the recording; all calls, if the recording has no requests."""
+        has_requests = any(call.encoded_request is not None for call in self.recording.calls.values())
+        return self._replayed_requests if has_requests else self._replayed
 
     @property
     def all_played(self) -> bool:
@@ -244,7 +288,7 @@ class Replay(ReplayedCalls):
         except NewCall:
             return self._new_result(what, functools.partial(fallback, self, function), arguments, keywords, carried)
         except BaseException as error:
-            error.__traceback__ = None
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             raise
         return fallback(self, function, *arguments, **keywords)
 

@@ -23,9 +23,13 @@ def opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
     """The recording to replay, and whether calls are recorded."""
     if isinstance(file, Recording):
         return file, record_mode in ("all", "new_episodes")
-    if record_mode == "none" or (record_mode != "all" and os.path.exists(file)):
-        return read(file), record_mode == "new_episodes"
-    return Recording.missing(file, {}), True
+    if record_mode == "none":
+        return read(file), False
+    if record_mode != "all" and os.path.exists(file) and os.path.getsize(file):
+        found = read(file)
+        if found.calls or (found.finished and found.environment):
+            return found, record_mode == "new_episodes"
+    return Recording.missing(file, {}), True  # so is one of a run that made no call, such as one that failed before
 
 
 def parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:

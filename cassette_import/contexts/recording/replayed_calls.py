@@ -6,6 +6,7 @@ Knows recordings, and the order of calls; must not know options, or how a call t
 from __future__ import annotations
 
 import functools
+import io
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +19,6 @@ from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRe
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.decoding import BadValue
 from cassette_import.contexts.recording.effects import argument_at, repeat_effects
-from cassette_import.contexts.recording.exceptions import without_frames_in
 from cassette_import.contexts.recording.external_calls import ignored_call
 from cassette_import.contexts.recording.mismatches import Mismatches
 from cassette_import.contexts.recording.new_calls import NewCalls, NoObject, make_real, make_reals
@@ -28,6 +28,7 @@ from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, 
 from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.requests_by_function import is_connection
+from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
@@ -56,6 +57,7 @@ class ReplayedCalls(RecordingContext):
     _last_requests: dict[int, int]
     """The number of the call that sent the last request over a connection, by the number of its proxy."""
     _replayed: int
+    _replayed_requests: int
 
     def _replay(
         self,
@@ -79,8 +81,11 @@ class ReplayedCalls(RecordingContext):
             awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
             return awaitable
         self._order.wait_for_turn(call.number)
-        if what[1] == "builtins.input" and arguments:
-            _print_prompt(arguments[0])
+        if what[1] == "builtins.input":
+            if arguments:
+                _print_prompt(arguments[0])
+            if isinstance(sys.stdin, io.StringIO):
+                sys.stdin.readline()  # as the recorded call did: what iterates over it must not get the line again
         held = self._held_files.of_call(what)
         self._repeat_effects(call, arguments, {**keywords, **held})
         self._order.call_ended(call.number)
@@ -113,6 +118,7 @@ class ReplayedCalls(RecordingContext):
             encoded = [[], []] if is_hidden else self.encoded_arguments(arguments, keywords, what)
             call = self._taken(what, encoded, carried)
             self._replayed += 1
+            self._replayed_requests += carried is not None and carried.is_sent
             self._values.learn_program_objects(call.arguments, encoded, self._program_objects_by_number)
             return call
 
