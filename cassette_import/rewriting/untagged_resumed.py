@@ -120,7 +120,8 @@ class ResumedBlocks(UntaggedBlocks):
                 return True
         except NoStepError:
             pass
-        steps.out, length, steps.pending, steps.deferred, steps.is_unsettled, steps.used = kept
+        steps.out, length, steps.pending, steps.deferred, steps.is_unsettled, used = kept
+        steps.use_only(used)
         del steps.out[length:]
         steps.target, self._bound.names = None, bound
         statement.__dict__ = original.__dict__

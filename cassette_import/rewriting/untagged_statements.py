@@ -318,7 +318,8 @@ class SimpleStatements:
         if value.light is value.full:
             steps.flush(at, settle=True)
         steps.emit(at, value, lambda made: ast.Return(made))
-        steps.used, steps.pending, steps.is_unsettled = [], [], False
+        steps.use_only([])
+        steps.pending, steps.is_unsettled = [], False
         return True
 
     def _assert(self, node: ast.Assert) -> bool:

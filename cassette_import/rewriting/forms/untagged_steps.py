@@ -67,6 +67,8 @@ class StepWriter:
         """Whether a wrapper may have been left in the state of the thread that nothing takes."""
         self.used: list[str] = []
         """The temporaries of the statement."""
+        self._in_use: set[str] = set()
+        """The same, since statements may have thousands of them."""
 
     # ---- what is emitted
 
@@ -163,17 +165,22 @@ class StepWriter:
 
     def temporary(self) -> str:
         """A temporary that the statement does not use yet."""
-        number = 0
-        while temporaries.step(number) in self.used:
-            number += 1
-        name = temporaries.step(number)
+        number = len(self.used)
+        while (name := temporaries.step(number)) in self._in_use:
+            number -= 1  # one of so many names is free
         self.used.append(name)
+        self._in_use.add(name)
         return name
+
+    def use_only(self, names: list[str]) -> None:
+        """Let these be the temporaries of the statement."""
+        self.used, self._in_use = names, set(names)
 
     def taken(self, mark: int) -> list[str]:
         """The temporaries beyond the first `mark` ones: what they hold has been used, and others may use them."""
         names = self.used[mark:]
         del self.used[mark:]
+        self._in_use.difference_update(names)
         return names
 
     def clear(self, at: At, names: Sequence[str]) -> None:
@@ -199,8 +206,9 @@ class StepWriter:
         else:
             self.assign(at, name, value)
         if not old:
-            old = [used for used in self.used[mark:] if used != name]
-            self.used[mark:] = [name]
+            old = [used for used in self.taken(mark) if used != name]
+            self.used.append(name)
+            self._in_use.add(name)
         self.clear(at, [used for used in old if used != name])
         read = at.load(name)
         return read, read
