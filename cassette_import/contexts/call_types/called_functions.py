@@ -6,21 +6,26 @@ how call sites are recorded, nor how a stub is written.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
+import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import FunctionType, UnionType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.call_types.sites import Outcome, Site
 from cassette_import.contexts.call_types.type_names import TypeName, named_outcome, type_name
 from cassette_import.importing.installation import installed
+from cassette_import.interpreter.namespaces import bases_of, class_namespace
 
 __all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules"]
 
 _UNKNOWN: Final[Any] = object()
 """The shape of a receiver, which is not among the recorded arguments."""
+_UNION: Final[Any] = getattr(typing, "_UnionGenericAlias", UnionType)
+"""The type of `typing.Union[…]`: up to Python 3.13, another one than that of ``int | str``."""
 _Shapes: TypeAlias = dict[Any, None]
 """Shapes with names of types, in the order in which they were found."""
 
@@ -40,20 +45,53 @@ class CalledFunction:
     """A function, and what came of its calls. `line` is its first one; `raised` says whether a call raised."""
 
     line: int
-    decorators: tuple[str, ...]
-    has_receiver: bool
     is_coroutine: bool
     parameters: list[CalledParameter]
+    overrides: bool
+    """Whether it is a method that a base class has too, which decides what types it has to accept."""
     results: _Shapes = field(default_factory=dict)
     raised: bool = False
+
+    def signature(self) -> inspect.Signature:
+        """The parameters without types."""
+        empty = inspect.Parameter.empty
+        return inspect.Signature(
+            [
+                inspect.Parameter(one.name, one.kind, default=empty if one.default is None else ...)
+                for one in self.parameters
+            ]
+        )
 
 
 @dataclass
 class CalledModule:
-    """The functions of a module by qualified name, and the base classes of the classes that they are in."""
+    """The functions of a module that were called by qualified name, and its source; None if there is none.
 
+    `classes` has the names of its classes, and `inherited` the names of attributes that those have from bases.
+    """
+
+    source: str | None
     functions: dict[str, CalledFunction] = field(default_factory=dict)
-    bases: dict[str, tuple[TypeName, ...]] = field(default_factory=dict)
+    classes: frozenset[str] = frozenset()
+    inherited: dict[str, frozenset[str]] = field(default_factory=dict)
+    unions: frozenset[str] = frozenset()
+    """The names of variables that are unions of types."""
+
+    def tree(self) -> ast.Module:
+        """The tree of the source; without one, that of the signatures of the functions."""
+        if self.source is not None:
+            return ast.parse(self.source)
+        made = ast.Module([], [])
+        for qualified, called in sorted(self.functions.items(), key=lambda item: item[1].line):
+            *owners, name = qualified.split(".")
+            body = made.body
+            for owner in owners:
+                known = [one for one in body if isinstance(one, ast.ClassDef) and one.name == owner]
+                if not known:
+                    body += ast.parse(f"class {owner}: ...").body
+                body = (known or body[-1:])[0].body  # type: ignore[attr-defined]  # of a class
+            body += ast.parse(f"{'async ' * called.is_coroutine}def {name}{called.signature()}: ...").body
+        return made
 
 
 def called_modules(
@@ -73,7 +111,7 @@ def called_modules(
             continue
         if name != module if module else name not in callers and not _is_installed(name):
             continue
-        found = modules.setdefault(name, CalledModule())
+        found = modules.get(name) or modules.setdefault(name, _module(name))
         if qualified not in found.functions:
             signature = signatures[name, qualified] = inspect.signature(function, follow_wrapped=False)
             _add_function(found, function, signature, sys.modules.get(name))
@@ -89,20 +127,39 @@ def _is_installed(module: str) -> bool:
     return any(module == name or module.startswith(name + ".") for name in installed())
 
 
+def _module(name: str) -> CalledModule:
+    """A module without calls."""
+    module = sys.modules.get(name)
+    variables: dict[str, Any] = {} if module is None else vars(module)
+    own = {known: one for known, one in variables.items() if isinstance(one, type)}
+    unions = frozenset(known for known, one in variables.items() if isinstance(one, (UnionType, _UNION)))
+    inherited = {known: _inherited(one) for known, one in own.items()}
+    try:
+        source = None if module is None else inspect.getsource(module)
+        ast.parse(source or "")
+    except (OSError, TypeError, SyntaxError):
+        source = None
+    return CalledModule(source, classes=frozenset(own), inherited=inherited, unions=unions)
+
+
+def _inherited(kind: type) -> frozenset[str]:
+    """The names that base classes define or declare."""
+    spaces = [class_namespace(base) for base in (bases_of(kind) or ())[1:] if base is not object]
+    declared = [one for one in (space.get("__annotations__") for space in spaces) if isinstance(one, dict)]
+    return frozenset(name for names in (*spaces, *declared) for name in names)
+
+
 def _add_function(module: CalledModule, function: FunctionType, signature: inspect.Signature, namespace: Any) -> None:
     qualified = function.__code__.co_qualname
     *classes, name = qualified.split(".")
-    for number, owner in enumerate(classes, 1):
+    for owner in classes:
         found = _member(namespace, owner)
         namespace = found if isinstance(found, type) else None
-        bases = namespace.__bases__ if namespace is not None else ()
-        module.bases[".".join(classes[:number])] = tuple([type_name(base) for base in bases if base is not object])
-    found = _member(namespace, name)
+    bases = namespace.__mro__[1:] if isinstance(namespace, type) else ()
     module.functions[qualified] = CalledFunction(
         line=function.__code__.co_firstlineno,
-        decorators=tuple([one.__name__ for one in (staticmethod, classmethod, property) if isinstance(found, one)]),
-        has_receiver=isinstance(namespace, type) and not isinstance(found, staticmethod),
         is_coroutine=inspect.iscoroutinefunction(function),
+        overrides=name not in ("__init__", "__new__") and any(name in vars(base) for base in bases),
         parameters=[
             CalledParameter(one.name, one.kind, None if one.default is one.empty else type_name(type(one.default)))
             for one in signature.parameters.values()
@@ -140,8 +197,7 @@ def _add_outcome(called: CalledFunction, signature: inspect.Signature, outcome: 
 def add_calls(modules: dict[str, CalledModule], others: Mapping[str, CalledModule]) -> None:
     """Add what was called in another process."""
     for name, other in others.items():
-        module = modules.setdefault(name, CalledModule())
-        module.bases.update(other.bases)
+        module = modules.setdefault(name, CalledModule(other.source, {}, other.classes, other.inherited, other.unions))
         for qualified, function in other.functions.items():
             known = module.functions.setdefault(qualified, function)
             given = {one.name: one.shapes for one in function.parameters}

@@ -1,12 +1,17 @@
-"""Type stubs: the contents of a `.pyi` file for the functions of a module that were called.
+"""Type stubs: the contents of a `.pyi` file for a module, with the types of the calls where its source has none.
 
-Knows called functions and annotations; must not know call sites, nor the functions themselves.
+A stub hides the module from type checkers, so all that the module defines is in it. Knows called functions, annotations
+and source; must not know call sites, nor the functions themselves.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import inspect
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.annotations import Annotations
@@ -19,47 +24,263 @@ _INDENT: Final = "    "
 _INFORMATIVE: Final = {TypeName("builtins", kind.__name__) for kind in (bool, int, float, str, bytes)}
 """Types of default values from which the type of the parameter follows."""
 _NONE: Final = TypeName(None, "None")
+_LONGEST: Final = 120
+"""Longer values of variables are not in the stub."""
+_DISPLAYS: Final[dict[type, str]] = {
+    ast.List: "list[typing.Any]", ast.ListComp: "list[typing.Any]", ast.Set: "set[typing.Any]",
+    ast.SetComp: "set[typing.Any]", ast.Dict: "dict[typing.Any, typing.Any]", ast.JoinedStr: "str",
+    ast.DictComp: "dict[typing.Any, typing.Any]", ast.Tuple: "tuple[typing.Any, ...]",
+}  # fmt: skip
+_IGNORED: Final = re.compile(r"#\s*type:\s*ignore(\[[^]]*\])?")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def stub(name: str, module: CalledModule) -> str:
     """The stub of a module."""
     annotations = Annotations(CLASSES, name)
-    tree: dict[str, Any] = {}
-    for qualified, called in sorted(module.functions.items(), key=lambda item: item[1].line):
-        *classes, function = qualified.split(".")
-        level = tree
-        for owner in classes:
-            level = level.setdefault(owner, {})
-        level[function] = called
-    lines = _level(tree, module, "", annotations, "")
+    writer = _Writer(module, annotations)
+    text = writer.text()
     imports = [f"import {one}" for one in sorted(annotations.imports)]
-    return "\n".join([*imports, *([""] if imports else []), *lines])
+    return "\n".join([*imports, *([""] if imports else []), text])
 
 
-def _level(
-    tree: Mapping[str, Any], module: CalledModule, prefix: str, annotations: Annotations, indent: str
-) -> list[str]:
-    lines: list[str] = []
-    for name, entry in tree.items():
-        if isinstance(entry, CalledFunction):
-            lines += _function(name, entry, annotations, indent)
-        else:
-            bases = [annotations.type(base) for base in module.bases.get(prefix + name, ())]
-            lines += ["", f"{indent}class {name}{'({})'.format(', '.join(bases)) if bases else ''}:"]
-            lines += [*_level(entry, module, f"{prefix}{name}.", annotations, indent + _INDENT), ""]
-    text = "\n".join(lines).strip("\n").replace("\n\n\n", "\n\n")
-    return text.split("\n")
+class _Writer:
+    """Writes the statements of a module, or of a class in it."""
+
+    def __init__(self, module: CalledModule, annotations: Annotations) -> None:
+        self._module = module
+        self._annotations = annotations
+        self._lines = (module.source or "").split("\n")
+        self._tree = module.tree()
+        self._untraced = frozenset(_called_at_import(self._tree))
+        self._hidden: list[set[str]] = []
+        self._attributes_above: list[set[str]] = []
+
+    def text(self) -> str:
+        """The whole module."""
+        body = self.scope([*self._tree.body, *_submodules(self._tree)], "", "")
+        return "\n".join(body).strip("\n").replace("\n\n\n", "\n\n")
+
+    def scope(self, body: Iterable[ast.stmt], prefix: str, indent: str, attributes: Iterable[str] = ()) -> list[str]:
+        """The lines of the statements of a scope, each name once, after those of further attributes."""
+        lines = [f"{indent}{line}" for line in attributes]
+        defined: set[str] = set()
+        for node in _flat(body):
+            if isinstance(node, _Function):
+                if node.name in defined and not _is_one_of_several(node):
+                    continue
+                if node.name in defined and not node.decorator_list:
+                    continue  # what overloads are of
+                defined.add(node.name)
+                lines += [f"{indent}{line}" for line in self._function(node, prefix)]
+            elif isinstance(node, ast.ClassDef):
+                if node.name not in defined:
+                    defined.add(node.name)
+                    lines += ["", *self._class(node, prefix, indent), ""]
+            else:
+                lines += [f"{indent}{line}" for line in self._statement(node, defined, in_class=bool(prefix))]
+        return lines
+
+    # ---- functions
+
+    def _function(self, node: Any, prefix: str) -> Iterator[str]:
+        yield from (f"@{ast.unparse(decorator)}" for decorator in node.decorator_list)
+        called = self._traced(node, prefix)
+        known = {} if called is None else {one.name: one for one in called.parameters}
+        receiver = bool(prefix) and not any(_last_name(one) == "staticmethod" for one in node.decorator_list)
+        parameters = [
+            self._parameter(*each, known, is_receiver=receiver and number == 0)
+            for number, each in enumerate(_parameters(node.args))
+        ]
+        keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+        text = f"{keyword} {node.name}{_generic(node)}{inspect.Signature(parameters)}{self._result(node, called)}: ..."
+        yield text + self._ignored(node.lineno, node.body[0].lineno)
+
+    def _traced(self, node: Any, prefix: str) -> CalledFunction | None:
+        """The calls of a function, if they say all that it has to accept.
+
+        They do not for what also is another attribute, and for what the module calls while it is imported. A function
+        with annotations says itself what it accepts.
+        """
+        called = self._module.functions.get(prefix + node.name)
+        is_annotated = node.returns is not None or any(one.annotation for one, _, _ in _parameters(node.args))
+        if called is None or called.overrides or is_annotated:
+            return None
+        return called if self._untraced.isdisjoint(f"{prefix}{node.name}".split(".")) else None
+
+    def _parameter(
+        self,
+        argument: ast.arg,
+        kind: Any,
+        has_default: bool,
+        known: dict[str, CalledParameter],
+        *,
+        is_receiver: bool,
+    ) -> inspect.Parameter:
+        annotation: Any = inspect.Parameter.empty
+        called = known.get(argument.arg)
+        if argument.annotation is not None:
+            annotation = _Verbatim(self._written(argument.annotation))
+        elif called is not None and not is_receiver:
+            text = self._given(called)
+            annotation = inspect.Parameter.empty if text is None else _Verbatim(text)
+        default = _Verbatim("...") if has_default else inspect.Parameter.empty
+        return inspect.Parameter(argument.arg, kind, default=default, annotation=annotation)
+
+    def _given(self, parameter: CalledParameter) -> str | None:
+        """The annotation of a parameter by what calls gave; None if that says nothing."""
+        default = parameter.default
+        if not parameter.shapes:
+            return default.name if default is not None and default in _INFORMATIVE else None
+        annotation = self._annotations.union(parameter.shapes)
+        if default is not None and default in {_NONE, *_INFORMATIVE}:
+            is_there = {default.name, "typing.Any"} & set(annotation.split(" | "))
+            annotation = annotation if is_there else f"{annotation} | {default.name}"
+        return None if annotation == "None" else self._in_scope(annotation)
+
+    def _written(self, annotation: ast.expr) -> str:
+        """An annotation of the source. Attributes are in the scope of a class only in the stub."""
+        text = ast.unparse(annotation)
+        return self._in_scope(text, self._attributes_above) if any(self._attributes_above) else text
+
+    def _in_scope(self, annotation: str, names: Iterable[set[str]] = ()) -> str:
+        """An annotation whose builtins are not taken for names of the enclosing classes."""
+        hidden = set().union(*(names or self._hidden)) & vars(builtins).keys()
+        if not hidden:
+            return annotation
+        self._annotations.imports.add("builtins")
+        return re.sub(rf"(?<![\w.])({'|'.join(sorted(hidden))})\b", r"builtins.\1", annotation)
+
+    def _result(self, node: Any, called: CalledFunction | None) -> str:
+        if node.returns is not None:
+            return f" -> {self._written(node.returns)}"
+        if node.name == "__init__":
+            return " -> None"
+        if called is None:
+            return ""
+        if called.is_coroutine:  # the awaited result is unknown
+            return f" -> {self._any()}"
+        if called.results:
+            union = self._annotations.union(called.results)
+            return f" -> {self._any() if ' | ' in _outermost(union) else self._in_scope(union)}"
+        if called.raised:
+            self._annotations.imports.add("typing")
+            return " -> typing.NoReturn"
+        return ""
+
+    # ---- classes
+
+    def _class(self, node: ast.ClassDef, prefix: str, indent: str) -> Iterator[str]:
+        yield from (f"{indent}@{ast.unparse(decorator)}" for decorator in node.decorator_list)
+        bases = ", ".join(map(ast.unparse, [*node.bases, *node.keywords]))
+        ignored = self._ignored(node.lineno, node.body[0].lineno)
+        yield f"{indent}class {node.name}{_generic(node)}{f'({bases})' if bases else ''}:{ignored}"
+        inner = f"{prefix}{node.name}."
+        attributes = self._attributes(node, inner)
+        names = {name for statement in _flat(node.body) for name in _names_of(statement)}
+        self._hidden.append(names.union(attributes))
+        self._attributes_above.append(set(attributes))
+        body = self.scope(node.body, inner, indent + _INDENT, [f"{name}: {text}" for name, text in attributes.items()])
+        self._hidden.pop()
+        self._attributes_above.pop()
+        yield from body if any(body) else [f"{indent}{_INDENT}..."]
+
+    def _attributes(self, node: ast.ClassDef, prefix: str) -> dict[str, str]:
+        """The types of attributes that methods set, as far as the class does not define them."""
+        defined = {name for statement in _flat(node.body) for name in _names_of(statement)}
+        defined |= self._module.inherited.get(prefix[:-1], frozenset())
+        found: dict[str, str] = {}
+        for method in _flat(node.body):
+            if isinstance(method, _Function) and method.args.args:
+                for name, annotation in self._set_by(method):
+                    if name not in defined:
+                        found[name] = annotation if found.get(name, annotation) == annotation else self._any()
+        return found
+
+    def _set_by(self, method: Any) -> Iterator[tuple[str, str]]:
+        """The attributes of the first parameter that a method sets, with their types."""
+        given = {one.arg: one.annotation for one, _, _ in _parameters(method.args)}
+        for node in ast.walk(method):
+            if isinstance(node, ast.AnnAssign) and _is_attribute(node.target, method):
+                yield node.target.attr, ast.unparse(node.annotation)  # type: ignore[union-attr]  # an attribute
+                continue
+            value = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
+            for target in _targets(node):
+                if _is_attribute(target, method):
+                    annotation = given.get(value.id) if isinstance(value, ast.Name) else None
+                    if annotation is not None:
+                        yield target.attr, ast.unparse(annotation)
+                    else:
+                        yield target.attr, self._type_of(value)
+
+    # ---- variables
+
+    def _statement(self, node: Any, defined: set[str], *, in_class: bool) -> Iterator[str]:
+        names = [name for name in _names_of(node) if name not in defined or name == "*"]
+        defined.update(names)
+        first = getattr(node, "lineno", 0)
+        ignored = self._ignored(first, (node.end_lineno or first) + 1) if first else ""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield _exported(node, names) + ignored
+        elif isinstance(node, ast.AnnAssign) and names:
+            yield _declared(node, in_class) + ignored
+        elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and names):
+            text = ast.unparse(node)
+            if isinstance(node, ast.AugAssign):
+                if text.startswith("__all__"):
+                    yield text
+            elif names == ["__all__"] or (self._is_readable(node.value, text, names) and _are_names(_targets(node))):
+                yield from [text + ignored] if names != ["__slots__"] else ()
+            else:
+                value = node.value if len(names) == len(node.targets) == 1 else None
+                yield from (f"{name}: {self._type_of(value)}" for name in names)
+        elif hasattr(ast, "TypeAlias") and isinstance(node, ast.TypeAlias):
+            yield ast.unparse(node)
+        elif isinstance(node, (ast.For, ast.While, ast.With)):
+            yield from (f"{name}: {self._any()}" for name in names)
+
+    def _type_of(self, value: Any) -> str:
+        """The type of a value by its form."""
+        if isinstance(value, ast.Constant) and value.value is not None and value.value is not ...:
+            return type(value.value).__name__
+        display = _DISPLAYS.get(type(value))
+        if display is not None:
+            self._annotations.imports.add("typing")
+            return display
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self._module.classes:
+            return value.func.id
+        return self._any()
+
+    def _is_readable(self, value: Any, text: str, names: list[str]) -> bool:
+        """Whether a type checker finds the type of a variable in its value."""
+        if isinstance(value, ast.Constant):
+            return value.value is not None and len(text) <= _LONGEST
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr):  # in a stub, it is a type
+            return self._module.unions.issuperset(names)
+        if type(value) in _DISPLAYS:
+            is_empty = not any(getattr(value, part, None) for part in ("elts", "keys", "key", "elt", "values"))
+            return len(text) <= _LONGEST and not is_empty
+        return ast.unparse(value) not in ("list()", "dict()", "set()")
+
+    def _any(self) -> str:
+        self._annotations.imports.add("typing")
+        return "typing.Any"
+
+    def _ignored(self, first: int, end: int) -> str:
+        """The comment by which a type checker ignores an error in some lines."""
+        found = _IGNORED.search("\n".join(self._lines[first - 1 : max(end - 1, first)]))
+        return f"  {found[0]}" if found else ""
 
 
-def _function(name: str, called: CalledFunction, annotations: Annotations, indent: str) -> list[str]:
-    decorators = [f"{indent}@{decorator}" for decorator in called.decorators]
-    parameters = [
-        _parameter(parameter, annotations, annotated=not (called.has_receiver and number == 0))
-        for number, parameter in enumerate(called.parameters)
-    ]
-    text = str(inspect.Signature(parameters))
-    result = _result(name, called, annotations)
-    return [*decorators, f"{indent}{'async ' if called.is_coroutine else ''}def {name}{text}{result}: ..."]
+def _are_names(targets: Iterable[Any]) -> bool:
+    return all(isinstance(one, ast.Name) for one in targets)
+
+
+def _outermost(annotation: str) -> str:
+    """An annotation without what is in brackets."""
+    while "[" in annotation:
+        annotation = re.sub(r"\[[^][]*\]", "", annotation)
+    return annotation
 
 
 class _Verbatim:
@@ -72,32 +293,137 @@ class _Verbatim:
         return self._text
 
 
-def _parameter(parameter: CalledParameter, annotations: Annotations, *, annotated: bool) -> inspect.Parameter:
-    annotation: Any = inspect.Parameter.empty
-    if annotated and parameter.shapes:
-        annotation = _Verbatim(_with_default(annotations.union(parameter.shapes), parameter.default))
-    elif annotated and parameter.default is not None and parameter.default in _INFORMATIVE:
-        annotation = _Verbatim(parameter.default.name)
-    default = inspect.Parameter.empty if parameter.default is None else _Verbatim("...")
-    return inspect.Parameter(parameter.name, parameter.kind, default=default, annotation=annotation)
+# ---- source
 
 
-def _with_default(annotation: str, default: TypeName | None) -> str:
-    if default is None or default not in {_NONE, *_INFORMATIVE}:
-        return annotation
-    is_there = {default.name, "typing.Any"} & set(annotation.split(" | "))
-    return annotation if is_there else f"{annotation} | {default.name}"
+def _flat(body: Iterable[ast.stmt]) -> Iterator[Any]:
+    """The statements of a scope, with those in conditions and handlers."""
+    for node in body:
+        if isinstance(node, ast.If):
+            test = ast.unparse(node.test)
+            if re.match(r"sys\.(version_info|platform)\b", test) and isinstance(node.test, ast.Compare):
+                yield from _flat(node.body if eval(test, {"sys": sys}) else node.orelse)
+                continue
+            if "__name__" not in test:
+                yield from _flat(node.body)
+            if not test.endswith("TYPE_CHECKING"):
+                yield from _flat(node.orelse)
+        elif isinstance(node, ast.Try):
+            yield from _flat([*node.body, *node.orelse, *(one for handler in node.handlers for one in handler.body)])
+            yield from _flat(node.finalbody)
+        else:
+            yield node
 
 
-def _result(name: str, called: CalledFunction, annotations: Annotations) -> str:
-    if name == "__init__":
-        return " -> None"
-    if called.is_coroutine:  # the awaited result is unknown
-        annotations.imports.add("typing")
-        return " -> typing.Any"
-    if called.results:
-        return f" -> {annotations.union(called.results)}"
-    if called.raised:
-        annotations.imports.add("typing")
-        return " -> typing.NoReturn"
-    return ""
+def _submodules(tree: ast.Module) -> Iterator[ast.Import]:
+    """The imports in functions of modules in packages, which annotations may name if the package is imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and node not in tree.body:
+            yield from (ast.Import([one]) for one in node.names if "." in one.name and one.asname is None)
+
+
+def _called_at_import(tree: ast.AST) -> Iterator[str]:
+    """The names that a module uses while it is imported: those that it calls, and those that it assigns to others."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Assign):
+            yield from (one.id for one in ast.walk(node.value) if isinstance(one, ast.Name))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            decorators = getattr(node, "decorator_list", ())
+            yield from (one.id for each in decorators for one in ast.walk(each) if isinstance(one, ast.Name))
+            continue
+        elif isinstance(node, ast.Call):
+            yield from (one.id for one in ast.walk(node.func) if isinstance(one, ast.Name))
+        yield from _called_at_import(node)
+
+
+def _targets(node: Any) -> list[Any]:
+    """The targets of an assignment, a loop or a `with` statement, one by one."""
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)):
+        targets = [node.target]
+    elif isinstance(node, ast.With):
+        targets = [item.optional_vars for item in node.items if item.optional_vars is not None]
+    else:
+        return []
+    found = []
+    for target in targets:
+        found += target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return found
+
+
+def _names_of(node: Any) -> list[str]:
+    """The names that a statement defines."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.For, ast.While, ast.With)):
+        inner = [name for one in _flat(node.body) for name in _names_of(one)]
+        return [*(one.id for one in _targets(node) if isinstance(one, ast.Name)), *inner]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return list(map(_bound_by, node.names))
+    return [one.id for one in _targets(node) if isinstance(one, ast.Name)]
+
+
+def _is_attribute(target: Any, method: Any) -> bool:
+    return (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == method.args.args[0].arg
+    )
+
+
+def _last_name(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2]
+
+
+def _is_one_of_several(node: Any) -> bool:
+    """Whether a function is an overload, or a setter of a property."""
+    return any(_last_name(one) in ("overload", "setter", "deleter", "getter") for one in node.decorator_list)
+
+
+def _generic(node: Any) -> str:
+    parameters = getattr(node, "type_params", ())
+    return f"[{', '.join(map(ast.unparse, parameters))}]" if parameters else ""
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, Any, bool]]:
+    """The parameters of a function in order: each with its kind, and whether it has a default value."""
+    kinds = inspect.Parameter
+    positional = [*arguments.posonlyargs, *arguments.args]
+    for number, one in enumerate(positional):
+        kind = kinds.POSITIONAL_ONLY if number < len(arguments.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD
+        yield one, kind, number >= len(positional) - len(arguments.defaults)
+    if arguments.vararg is not None:
+        yield arguments.vararg, kinds.VAR_POSITIONAL, False
+    for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield one, kinds.KEYWORD_ONLY, default is not None
+    if arguments.kwarg is not None:
+        yield arguments.kwarg, kinds.VAR_KEYWORD, False
+
+
+def _exported(node: Any, wanted: list[str]) -> str:
+    """An import of some names that other modules may use, which those of a stub are only with `as`."""
+    chosen = [one for one in node.names if _bound_by(one) in wanted or "." in one.name]
+    if not chosen or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+        return ""
+    names = [
+        one if one.asname or "." in one.name or one.name == "*" else ast.alias(one.name, one.name) for one in chosen
+    ]
+    again: Any = ast.Import(names) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, names, node.level)
+    text: str = ast.unparse(again)
+    return text
+
+
+def _bound_by(imported: ast.alias) -> str:
+    return (imported.asname or imported.name).partition(".")[0]
+
+
+def _declared(node: ast.AnnAssign, in_class: bool) -> str:
+    """A variable with an annotation; with its value where type checkers read that."""
+    annotation = ast.unparse(node.annotation)
+    text = f"{ast.unparse(node.target)}: {annotation}"
+    if node.value is None:
+        return text
+    if isinstance(node.value, ast.Call) or annotation.rpartition(".")[2].strip("'") in ("Final", "TypeAlias"):
+        return f"{text} = {ast.unparse(node.value)}"
+    return f"{text} = ..." if in_class else text

@@ -2,7 +2,7 @@
 
 >>> import math
 >>> enclosure(lambda x: x * math.sin(x), Interval(1.0, 1.25))
-Interval(low=0.828..., high=1.186...)
+Interval(low=0.841..., high=1.186...)
 
 Where a span does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
 branch. Knows the context, and which functions have rules; must not know what a rule computes.

@@ -1,0 +1,256 @@
+"""A stub is accepted for the program that it came from: it has all that the module has, with types that fit."""
+
+import argparse
+import ast
+import csv
+import dataclasses
+import decimal
+import enum
+import fractions
+import inspect
+import statistics
+import subprocess
+import sys
+import textwrap
+import typing
+
+import pytest
+
+from cassette_import.contexts.call_types.called_functions import CalledModule
+from cassette_import.contexts.call_types.stubs import stub
+
+MODULE = """
+from __future__ import annotations
+import dataclasses, enum, functools, math, sys, typing
+from collections import OrderedDict, namedtuple
+from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypedDict, TypeVar, overload
+
+__all__ = ["Color", "Flags", "Point", "Options", "Shape", "Stack", "Base", "Child", "pick", "ident", "wait", "numbers"]
+T = TypeVar("T")
+LIMIT = 10
+NAMES = ["a", "b"]
+TABLE = {"a": 1, "b": 2}
+EMPTY = {}
+NOTHING = None
+PAIR, OTHER = (1, 2)
+MAX: Final = 5
+Number = int | float
+Pixel = namedtuple("Pixel", "x y")
+try:
+    import json
+except ImportError:
+    json = None  # type: ignore[assignment]
+if sys.version_info >= (3, 1):
+    x = 1
+else:
+    x = "no"
+for number in range(3):
+    last = number
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = enum.auto()
+
+    def label(self):
+        return self.name.lower()
+
+
+class Flags(enum.IntFlag):
+    A = 1
+    B = 2
+
+
+BOTH = Flags.A | Flags.B
+
+
+class Point(NamedTuple):
+    x: int
+    y: int = 0
+
+    def norm(self):
+        return abs(self.x) + abs(self.y)
+
+
+class Options(TypedDict, total=False):
+    name: str
+
+
+@dataclasses.dataclass(order=True)
+class Shape:
+    at: Point
+    color: Color = Color.RED
+    tags: list[str] = dataclasses.field(default_factory=list)
+    kind: ClassVar[str] = "shape"
+
+    @property
+    def name(self):
+        return self.color.label()
+
+    @functools.cached_property
+    def slow(self):
+        return 3
+
+
+class Stack(Generic[T]):
+    __slots__ = ("items",)
+
+    def __init__(self) -> None:
+        self.items: list[T] = []
+
+    def push(self, item: T) -> None:
+        self.items.append(item)
+
+
+class Base:
+    def __init__(self, n, *rest, scale=1.0, mode=Color.RED, shape=(), **named):
+        self.n = n
+        self.type = None
+        self._x = None
+
+    @property
+    def x(self):
+        return self._x
+
+    @x.setter
+    def x(self, value):
+        self._x = value
+
+    def area(self, k):
+        return k * self.n
+
+    def of(self, kinds: list[type]):
+        return kinds
+
+    def __add__(self, other):
+        return Base(self.n + other.n)
+
+    __radd__ = __add__
+
+    def __eq__(self, other):
+        return self.n == other.n
+
+
+class Child(Base):
+    def area(self, k):
+        return str(k)
+
+
+@overload
+def pick(x: int) -> int: ...
+@overload
+def pick(x: str) -> str: ...
+def pick(x):
+    return x
+
+
+def ident(x: T) -> T:
+    return x
+
+
+async def wait():
+    return 1
+
+
+def numbers(n):
+    yield from range(n)
+
+
+def either(n):
+    return n if n else None
+
+
+def _hidden(a, b=None):
+    return math.sqrt(a)
+"""
+
+USE = """
+import shapes
+from shapes import NAMES, PAIR, Base, Child, Color, Flags, Number, Options, Pixel, Point, Shape, Stack, ident, pick
+
+shape = Shape(Point(1, 2), Color.RED)
+print(shape.name, shape.color.label(), shape.slow + 1, shape < Shape(Point(3)), shape.tags + ["a"], Shape.kind)
+print(Color["RED"], Color(1).value, [one.name for one in Color], Flags.A | shapes.BOTH, Color.BLUE.label().upper())
+stack: Stack[int] = Stack()
+stack.push(3)
+base = Base(2, 3, "x", scale=2, other=1)
+base.x = 3
+print(base.x, base.area(2) + 1, (base + base).n, base == base, Child(1).area(2).upper(), base._x, base.of([int]))
+print(shapes.LIMIT + PAIR + shapes.MAX + shapes.TABLE["a"], NAMES[0].upper(), Pixel(1, 2).x, shapes.last, shapes.x + 1)
+print(pick(1) + 1, pick("a").upper(), ident([1])[0], shapes.math.pi, shapes.json.dumps(1), shapes.OrderedDict())
+print(shapes.either(3) + 1, shapes.either(0), list(shapes.numbers(2)), shapes.EMPTY.get("a"), shapes.NOTHING)
+options: Options = {"name": "x"}
+number: Number = shapes._hidden(4)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "shapes.py").write_text(MODULE)
+    (tmp_path / "use.py").write_text(USE)
+    return tmp_path
+
+
+def write_stub(folder):
+    command = "-m cassette_import run -c call-types:module=shapes -o shapes.pyi use.py".split()
+    subprocess.run([sys.executable, *command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return (folder / "shapes.pyi").read_text()
+
+
+def names_of(nodes):
+    """The names of functions, classes and variables that statements define."""
+    found = set()
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            parts = [one for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            found |= {one.id for one in parts if isinstance(one.ctx, ast.Store)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def test_type_checkers_accept_the_program_with_its_stub(folder):
+    pytest.importorskip("mypy", reason="it judges the stub")
+    mypy = [sys.executable, "-m", "mypy", "--no-incremental", "--cache-dir", folder / "cache", "use.py"]
+    # The module has a variable without a type, which the stub declares.
+    before = subprocess.run(mypy, cwd=folder, capture_output=True, text=True).stdout
+    assert [line.partition(": error: ")[0] for line in before.splitlines() if ": error: " in line] == ["shapes.py:12"]
+    write_stub(folder)
+    after = subprocess.run(mypy, cwd=folder, capture_output=True, text=True)
+    assert (after.returncode, after.stdout) == (0, "Success: no issues found in 1 source file\n")
+
+
+def test_the_stub_has_all_names_of_the_module(folder):
+    made = ast.parse(write_stub(folder))
+    bodies = [node.body for node in ast.walk(ast.parse(MODULE)) if isinstance(node, (ast.Module, ast.ClassDef))]
+    assert {name for body in bodies for name in names_of(body)} - names_of(ast.walk(made)) <= {"__slots__"}
+
+
+MODULES = [argparse, ast, csv, dataclasses, decimal, enum, fractions, statistics, textwrap, typing]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_stub_of_a_module_of_the_standard_library_has_its_names(module):
+    source = inspect.getsource(module)
+    made = ast.parse(stub(module.__name__, CalledModule(source)))
+    assert names_of(ast.parse(source).body) - names_of(ast.walk(made)) <= {"__slots__"}
+
+
+CONTENTS = {
+    "recorded types of a method that a base class has": ("def area(self, k): ...", True),
+    "what an annotation of the source says": ("def of(self, kinds: list[builtins.type]): ...", True),
+    "an attribute that methods set": ("    _x: typing.Any", True),
+    "an attribute with an annotation": ("    items: list[T]", True),
+    "a result of several types": ("def either(n: int) -> typing.Any: ...", True),
+    "an implementation of overloads": ("def pick(x): ...", False),
+    "the other side of a version": ('"no"', False),
+    "an import again": ("import json as json", True),
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_stub_is_not_narrower_than_the_module(folder, name):
+    text, is_there = CONTENTS[name]
+    assert (text in write_stub(folder)) is is_there
