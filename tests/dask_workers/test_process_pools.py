@@ -93,7 +93,7 @@ def test_the_calls_of_all_processes_are_added_up(run, method, kind):
 
 def test_stubs_have_the_types_of_all_processes(run):
     _, gathered = run("spawn", "executor", "call-types", ".pyi")
-    assert gathered.startswith("def tax(price: int, kind=...) -> int | str: ...\n")
+    assert "\ndef tax(price: int, kind=...) -> typing.Any: ...\n" in gathered
 
 
 @METHODS
