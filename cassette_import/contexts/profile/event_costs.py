@@ -45,18 +45,18 @@ INDIRECT: Final = "indirect"
 """What is added for an event that looks up the active context, as in bodies that can be suspended."""
 
 _IN_C: Final = {
-    "function": Cost(0.30, 0.25),
-    "method": Cost(0.30, 0.70),
-    "packing": Cost(1.0, -0.1),
-    "builtin": Cost(0.12, 0.52),
-    "method in C": Cost(0.12, 1.0),
-    "class": Cost(0.12, 0.65),
-    "class in Python": Cost(1.6, -0.15),
-    CREATION: Cost(0.12, 0.60),
-    BODY: Cost(0.30, 0.17),
-    CALLBACK: Cost(0.30, 2.9),
-    CALLING: Cost(0.43, 0.0),
-    INDIRECT: Cost(0.40, 4.0),
+    "function": Cost(0.33, 0.28),
+    "method": Cost(0.33, 0.85),
+    "packing": Cost(0.45, 0.0),
+    "builtin": Cost(0.15, 0.39),
+    "method in C": Cost(0.15, 0.95),
+    "class": Cost(0.15, 0.73),
+    "class in Python": Cost(1.75, -0.23),
+    CREATION: Cost(0.15, 0.70),
+    BODY: Cost(0.37, 0.20),
+    CALLBACK: Cost(0.35, 3.3),
+    CALLING: Cost(0.62, 0.0),
+    INDIRECT: Cost(0.50, 4.7),
 }
 """The costs of hooks in C, in pairs of hooks."""
 
@@ -77,7 +77,7 @@ _IN_PYTHON: Final = {
 """The same for hooks in Python, whose own time the clock omits."""
 
 _ROUNDS: Final = 10
-_CALLED: Final = (len, abs, max) * 20
+_CALLED: Final = (len,) * 60
 
 
 @functools.cache

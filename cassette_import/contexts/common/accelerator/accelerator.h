@@ -43,7 +43,7 @@ void clear_callees(Callees *callees);
 
 /* ---- call_tree.c: the nodes and trees that recorder.c changes, and that Python reads */
 
-#define RECENT_CHILDREN 4 /* a power of two */
+#define RECENT_CHILDREN 8 /* a power of two */
 
 typedef struct Node {
     PyObject_HEAD
@@ -121,7 +121,7 @@ extern PyType_Spec recorder_spec;
 double time_now(Recorder *self);
 #define IS_ERROR(time) ((time) == -1.0 && PyErr_Occurred())
 
-/* Stop the clock of a thread at `start`, as the last thing that a hook does. Returns -1 with an exception. */
+/* Set the clock of a thread back to `start`, since a hook took long. Returns -1 with an exception. */
 int omit_hook(Recorder *self, Tree *tree, double start);
 
 /* The tree of the running thread, borrowed. NULL without an exception: it has none, and `makes` is 0. */
@@ -130,7 +130,7 @@ Tree *tree_of_thread(Recorder *self, int makes);
 /* ---- found_nodes.c: what the profile finds for its recorder */
 
 /* Have the profile find a node with `find(tree, sought)`. The result is borrowed: its parent has it, or the tree. */
-Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double start);
+Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought);
 
 /* Drop the traceback of the current exception, in which a program does not expect frames of hooks. */
 void leave_out_frames(void);

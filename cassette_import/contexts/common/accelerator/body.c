@@ -77,9 +77,9 @@ static Node *
 new_child(Body *self, Tree *tree, double start)
 {
     Recorder *recorder = self->recorder;
-    Node *node = found_node(recorder, tree, recorder->find_body, self->code, start);
+    Node *node = found_node(recorder, tree, recorder->find_body, self->code);
     self->is_regular = node != NULL && known_child(self, tree) == node;
-    return PyErr_Occurred() ? NULL : node;
+    return PyErr_Occurred() || omit_hook(recorder, tree, start) < 0 ? NULL : node;
 }
 
 int

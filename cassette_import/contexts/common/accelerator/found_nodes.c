@@ -48,7 +48,7 @@ leave_out_frames(void)
 }
 
 Node *
-found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double start)
+found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought)
 {
     Node *parent = tree->node;
     PyObject *found = PyObject_CallFunctionObjArgs(find, (PyObject *)tree, sought, NULL);
@@ -68,5 +68,5 @@ found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double 
     int is_error = regular == NULL && PyErr_Occurred();
     node->is_simple = regular == found;
     Py_DECREF(found); /* its parent, or the tree, has it */
-    return !is_error && omit_hook(self, tree, start) == 0 ? node : NULL;
+    return is_error ? NULL : node;
 }

@@ -33,7 +33,7 @@ time_now(Recorder *self)
     return now(self);
 }
 
-/* Stop the clock of a thread at `start`, as the last thing that a hook does. Returns -1 with an exception. */
+/* Set the clock of a thread back to `start`, since a hook took long. Returns -1 with an exception. */
 int
 omit_hook(Recorder *self, Tree *tree, double start)
 {
@@ -85,7 +85,7 @@ static inline Node **
 recent_place(Node *parent, PyObject *function)
 {
     size_t address = (size_t)function >> 4;
-    return &parent->recent[(address ^ address >> 4) & (RECENT_CHILDREN - 1)];
+    return &parent->recent[(address ^ address >> 3 ^ address >> 6) & (RECENT_CHILDREN - 1)];
 }
 
 /* The child for a function that was called from here before; NULL if the profile has to find it. */
@@ -134,14 +134,16 @@ enter_call(Recorder *self, Tree *tree, PyObject *callee, double start)
     }
     Node *parent = tree->node;
     Node *node = *recent_place(parent, function);
-    if (node == NULL || node->function != function || !node->lasts) {
+    int is_recent = node != NULL && node->function == function && node->lasts;
+    if (!is_recent) {
         node = known_child(self, parent, function);
         if (node == NULL && !PyErr_Occurred()) {
-            node = found_node(self, tree, self->find_node, function, start);
+            node = found_node(self, tree, self->find_node, function);
         }
     }
+    int is_quick = is_recent && owned == NULL;
     Py_XDECREF(owned);
-    if (node == NULL) {
+    if (node == NULL || (!is_quick && omit_hook(self, tree, start) < 0)) {
         return NULL;
     }
     node->callee = callee;
