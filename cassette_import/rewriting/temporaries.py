@@ -102,6 +102,11 @@ EPOCH: Final = "@d"
 STEP: Final = "@e"
 
 
+def deep(depth: int) -> str:
+    """A part of an expression that nests too deeply for the compiler."""
+    return f"@x{depth}"
+
+
 def step(number: int) -> str:
     """The value of a step of a statement."""
     return f"{STEP}{number}"

@@ -25,6 +25,7 @@ from cassette_import.specialization.source_text import decoded, dedented, names_
 
 if TYPE_CHECKING:
     from cassette_import.interpreter import main_text, python_cache
+    from cassette_import.rewriting import deep_expressions
     from cassette_import.rewriting.trees import (
         function_lines,
         module_tree,
@@ -40,6 +41,7 @@ else:
         "cassette_import.rewriting.trees", "function_lines", "module_tree", "places", "scopes", "statement_lines"
     )
     main_text, python_cache = late("cassette_import.interpreter", "main_text", "python_cache")
+    (deep_expressions,) = late("cassette_import.rewriting", "deep_expressions")
     (exclusions,) = late("cassette_import.specialization", "exclusions")
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -361,8 +363,15 @@ class SourceFile:
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
         """Compile a rewritten tree with the `__future__` features of the plain code (checklist C16)."""
         with SILENCED:
-            code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
+            try:
+                code = self._compile(tree, flags)
+            except RecursionError:
+                deep_expressions.flatten(tree)
+                code = self._compile(tree, flags)
             return with_settled_sets(code)
+
+    def _compile(self, tree: ast.Module, flags: int) -> CodeType:
+        return compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(maxsize=2)

@@ -205,6 +205,8 @@ def is_too_deep(node: ast.AST) -> bool:
     """Whether an expression nests too deeply for steps."""
     level: list[ast.AST] = [node]
     for _ in range(_DEEPEST):
+        if any(isinstance(part, ast.Compare) and len(part.ops) > _DEEPEST for part in level):
+            return True  # each comparison of a chain decides over the next one
         level = [part for above in level for part in parts(above)]
         if not level:
             return False

@@ -220,10 +220,20 @@ class At:
 
     def clear(self, names: Sequence[str]) -> ast.expr:
         """``(a := (b := None))``: the values of temporaries die when they would die in the plain program."""
-        value: ast.expr = self.constant(None)
-        for name in names:
-            value = self.let(name, value)
-        return value
+        values: list[ast.expr] = []
+        for start in range(0, max(len(names), 1), _MOST_NESTED):
+            value: ast.expr = self.constant(None)
+            for name in names[start : start + _MOST_NESTED]:
+                value = self.let(name, value)
+            values.append(value)
+        return values[0] if len(values) == 1 else self.pick(values, 0)
+
+    def taken(self, name: str) -> ast.expr:
+        """The value of a temporary, which lets go of it."""
+        return self.pick([self.load(name), self.clear([name])], 0)
+
+
+_MOST_NESTED: Final = 50
 
 
 def index_value(index: ast.expr) -> ast.expr:
