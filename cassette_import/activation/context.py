@@ -133,10 +133,12 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             ACTIVE.reset(token)
         return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)
     # Inside an overload, the contexts further out still have to get the call.
-    is_overload = here.suspended is not None
+    if here.suspended is not None:
+        activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
+        return run_root(activation, root, f, args, kwargs, len(here.contexts))
     activation = activation_of_root(ctx, root, f, args, kwargs)
-    result = run_root(activation, root, f, args, kwargs, len(here.contexts) if is_overload else 0)
-    return result if root is not None or is_overload else result_in_c(activation, result, args)
+    result = run_root(activation, root, f, args, kwargs)
+    return result if root is not None else result_in_c(activation, result, args)
 
 
 class Context:

@@ -5,13 +5,16 @@ Knows contexts, tags, wrappers and the shadow store; must not know the rules of 
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation.context import Context
+from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.runtime.tagging.computed_metadata import metadata_in
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.shadow_store import Store
@@ -57,7 +60,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
     Parameters
     ----------
     value:
-        Any value. A class is returned as it is. The metadata of other activations stays.
+        Any value but a class. The metadata of other activations stays.
     ctx:
         A context that tags values.
     metadata:
@@ -70,7 +73,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
     Raises
     ------
     TypeError
-        If the context does not tag values, or does not admit the metadata.
+        If the context does not tag values, or does not admit the metadata, or the value is a class.
     RuntimeError
         If the context was entered again while it was active, and other values were tagged further out: the metadata of
         both could not be told apart.
@@ -87,7 +90,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
             f"{type(ctx).__qualname__} does not tag values: declare it with tagging=True, or use enabletagging(ctx)"
         )
     if issubclass(type(value), type):  # `isinstance` would ask for `__class__`
-        return value
+        raise TypeError(f"tag: classes carry no metadata, and {value!r} is one")
     found = checked(ctx, type(plain(value)), metadata)
     old = value._tagged_metas if type(value) is Tagged else {}
     return Tagged(plain(value), {**old, tag_of_seed(ctx): found})
@@ -296,10 +299,27 @@ def _has_parts(value: Any, own: Tag) -> bool:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What a container consists of."""
+    """What a container or an object consists of."""
     if isinstance(value, (*SEQUENCES, set, frozenset)):
         return value
-    return value.values() if isinstance(value, dict) else ()
+    return value.values() if isinstance(value, dict) else _attributes(value).values()
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object by name, without those that it has from its class; none of a module or a function."""
+    if isinstance(value, (types.ModuleType, types.FunctionType)):
+        return {}
+    found = dict(attributes_of(value))
+    for base in type(value).__mro__:
+        for name, member in class_namespace(base).items():
+            if type(member) is types.MemberDescriptorType and base.__flags__ & _IS_OF_PROGRAM:
+                with contextlib.suppress(AttributeError):
+                    found[name] = member.__get__(value)
+    return found
+
+
+_IS_OF_PROGRAM: Final = 1 << 9
+"""The flag `Py_TPFLAGS_HEAPTYPE`: a class that is made while the program runs."""
 
 
 def _mirror(value: Any, own: Tag, is_tagged: bool = False) -> Any:
@@ -324,17 +344,13 @@ def _mirror(value: Any, own: Tag, is_tagged: bool = False) -> Any:
 
 
 def _mirror_of_attributes(value: Any, store: Store, meta: Callable[[Any, Any], Meta]) -> Any:
-    attributes = getattr(value, "__dict__", None)
-    entry = store.attributes.of(value)
-    if entry is None and not isinstance(attributes, dict):
-        return NO_METAMETA
-    names = dict.fromkeys([*(attributes or ()), *(entry.slots if entry is not None else ())])
+    attributes, entry = _attributes(value), store.attributes.of(value)
     made = {}
-    for name in names:
-        part = (attributes or {}).get(name) if name in (attributes or {}) else getattr(value, name, None)
+    for name in dict.fromkeys([*attributes, *(entry.slots if entry is not None else ())]):
+        part = attributes[name] if name in attributes else getattr(value, name, None)
         slot = entry.slots.get(name) if entry is not None else None
         made[name] = meta(part, slot[1] if slot is not None and slot[0] is part else None)
-    return made
+    return made or NO_METAMETA
 
 
 def _own_tag(verb: str, ctx: Any) -> Tag | None:

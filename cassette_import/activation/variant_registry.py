@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.variants import StackVariant
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.own_work import own_work
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import IN_USE, Activation
@@ -36,7 +37,7 @@ class Variants:
         found = self.by_keys.get(keys)
         if found is None:
             HIGHER_ORDER.add_subclasses()
-            with self.lock:
+            with self.lock, own_work():
                 family = self._families.setdefault(keys, Family())
                 found = self.by_keys.setdefault(keys, StackVariant(keys, family))
             if not found.tagging and found.runners[int(Events.CALLS)].plan.targets:
@@ -45,13 +46,13 @@ class Variants:
 
     def refresh(self) -> None:
         """Take a new higher-order leaf into account."""
-        with self.lock:
+        with self.lock, own_work():
             for variant in self.by_keys.values():
                 variant.refresh()
 
     def changed(self, context_type: type) -> list[Activation]:
         """Refresh variants after a hook or overload was registered; return the activations that need another one."""
-        with self.lock:
+        with self.lock, own_work():
             outdated = []
             for keys, variant in list(self.by_keys.items()):
                 if not any(issubclass(key.context_type, context_type) for key in keys):

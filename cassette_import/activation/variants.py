@@ -297,6 +297,7 @@ class StackVariant:
             and not any(level.sees_all(Events.CALLS) for level in levels),
             has_overloads=self._has_overloads,
             watches=any(hasattr(key.context_type, "loaded") for key in self.keys),
+            sees_super=any(level.sees_all(Events.CALLS) or id(super) in level.targets() for level in levels),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

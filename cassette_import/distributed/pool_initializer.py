@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from multiprocessing import util
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from cassette_import.activation.context import Context
 from cassette_import.distributed.context_descriptions import Description, checked
@@ -20,6 +20,7 @@ from cassette_import.distributed.gathered_results import GatheredResults
 from cassette_import.distributed.joined_process import JoinedProcess
 from cassette_import.distributed.pool_tasks import call_around_tasks, tasks_so_far
 from cassette_import.distributed.recorded_tasks import EachTask
+from cassette_import.interpreter.protocols import cast
 
 __all__ = ["PoolInitializer"]
 

@@ -9,7 +9,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.distributed.context_descriptions import Description, checked
@@ -18,6 +18,7 @@ from cassette_import.distributed.joined_process import JoinedProcess
 from cassette_import.distributed.recorded_tasks import EachTask
 from cassette_import.distributed.task_runners import start_calling, stop_calling
 from cassette_import.interpreter.installed_packages import needs
+from cassette_import.interpreter.protocols import cast
 
 try:
     from distributed.diagnostics.plugin import WorkerPlugin

@@ -76,7 +76,7 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
 
 
 class CallableProxy:
-    """A callable that events show as another one: it does the same, but raises other errors."""
+    """A callable that events show as another one: it does the same, but raises other errors, or for another frame."""
 
     __slots__ = ("_function", "shown")
 
@@ -86,6 +86,15 @@ class CallableProxy:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.shown, name)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.shown or (type(other) is CallableProxy and other.shown is self.shown)
+
+    def __hash__(self) -> int:
+        return hash(self.shown)
+
+    def __repr__(self) -> str:
+        return repr(self.shown)
 
     @property
     def __call__(self) -> Callable[..., Any]:

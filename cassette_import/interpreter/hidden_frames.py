@@ -85,6 +85,17 @@ def _frames_can_be_hidden() -> bool:
     return bool(between() == "_frames_can_be_hidden")
 
 
+def _is_broken_subinterpreter() -> bool:
+    """Whether this is a subinterpreter of CPython 3.13.0, which aborts at its end (a double free) after an overdub."""
+    if sys.version_info[:3] != (3, 13, 0):
+        return False
+    import _interpreters  # type: ignore[import-not-found,unused-ignore]  # from 3.13 on
+
+    return bool(_interpreters.get_current()[0] != _interpreters.get_main()[0])
+
+
+if _is_broken_subinterpreter():
+    raise ImportError("CPython 3.13.0 would abort at the end of this subinterpreter: use 3.13.1 or later")
 if not _frames_can_be_hidden():  # pragma: no cover - no supported interpreter
     raise ImportError(
         f"cassette_import relies on how CPython treats frames; {sys.implementation.name} {sys.version.split()[0]} "

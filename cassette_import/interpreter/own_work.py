@@ -7,9 +7,10 @@ overdub them may need the very work that calls them. Knows the current thread; m
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
 
 
 class _OwnWork(threading.local):
@@ -18,18 +19,32 @@ class _OwnWork(threading.local):
 
 
 OWN_WORK: Final = _OwnWork()
-"""`OWN_WORK.now`: this thread specialises a function or imports a module of cassette_import.
+"""`OWN_WORK.now`: this thread does own work: it specialises a function, imports a module of cassette_import, or makes
+what call sites of a context type need.
 
 `OWN_WORK.makes_function`: this thread makes a function for a call that is to run plain; only audit hooks can be called.
 """
 
 
-@contextmanager
-def own_work() -> Iterator[None]:
-    """A block of own work."""
-    before = OWN_WORK.now
-    OWN_WORK.now = True
-    try:
-        yield
-    finally:
-        OWN_WORK.now = before
+class Activity:
+    """How own work suspends what is active in this thread; `runtime.state` assigns it."""
+
+    suspend: Callable[[], object] = staticmethod(lambda: None)
+    resume: Callable[[Any], object] = staticmethod(lambda token: None)
+
+
+class own_work:
+    """A block of own work. No context is active in it, so what it uses of the standard library is no event."""
+
+    __slots__ = ("_before", "_token")
+
+    @hidden
+    def __enter__(self) -> None:
+        self._before = OWN_WORK.now
+        OWN_WORK.now = True
+        self._token = Activity.suspend()
+
+    @hidden
+    def __exit__(self, *exception: object) -> None:
+        Activity.resume(self._token)
+        OWN_WORK.now = self._before

@@ -1,7 +1,7 @@
-"""`Protocol` for modules that most starts import: for type checkers that of `typing`, at run time an ordinary class.
+"""`Protocol` and `cast`: for type checkers those of `typing`; at run time an ordinary class, and a function of ours.
 
 A class of `typing.Protocol` takes ten times as long to make, and what it adds is for `isinstance`, which is never used
-with protocols here.
+with protocols here. `typing.cast` may be overdubbed, and hooks call `cast`.
 
 Knows type checkers; must not know any protocol.
 """
@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["Protocol"]
+__all__ = ["Protocol", "cast"]
 
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Protocol, cast
 else:
 
     class Protocol:
         """The base of protocols, without behaviour."""
+
+    def cast(kind, value):
+        """The value."""
+        return value

@@ -121,7 +121,7 @@ class _Notation:
 
     def call(self, node: ast.Call, depth: int) -> ast.expr:
         """A call with a marked callee."""
-        if not is_plain_super(node):
+        if self._shape.sees_super or not is_plain_super(node):
             node.func = self.decorator(node.func)
         return node
 

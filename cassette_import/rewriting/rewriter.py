@@ -145,7 +145,7 @@ class _Rewriter(NodeRewriter):
         at = At(begin).on_line_of(first_evaluated(begin))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: block_of_passes(made, declarations) for prefix, made in bodies.items()}
-        bare = reads_locals(node)
+        bare = reads_locals(node) or any(map(reads_locals, bodies.values()))
         if is_suspendable(node):
             elsewhere = self.entry.elsewhere(at)
             copies: list[Any] = [] if elsewhere is None else [clone(statement, self.kept) for statement in body]
@@ -241,7 +241,7 @@ class _Rewriter(NodeRewriter):
             body = self.rewrite(node.body, Mode.BARE, None)
             node.body = body if elsewhere is None else at.either(elsewhere, plain, body)
             return node
-        bare = reads_locals(node) or hasattr(node, BARE_LAMBDA)
+        bare = any(map(reads_locals, (node, *bodies.values()))) or hasattr(node, BARE_LAMBDA)
         copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
             for shape in self.shapes

@@ -82,6 +82,8 @@ class Shape(Record):
         Where values may be tagged, whether an overload may take events of some kind without exception.
     watches:
         Whether a context may watch attributes: its type has the method `loaded`.
+    sees_super:
+        Whether `super()` is an event. If no hook and no overload takes its calls, they keep the interpreter's fast way.
     """
 
     prefix: str
@@ -98,6 +100,7 @@ class Shape(Record):
     tags_beside_targets: bool = False
     has_overloads: bool = False
     watches: bool = False
+    sees_super: bool = False
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind, and of this primitive, means to the stack."""

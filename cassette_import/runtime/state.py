@@ -7,12 +7,14 @@ hooks, code or functions, nor how activations come into use.
 from __future__ import annotations
 
 import _thread
+import functools
 import weakref
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, ClassVar, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.own_work import Activity
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime.names import FLAGS, NAMES
@@ -201,6 +203,7 @@ class InUse:
 
 INACTIVE: Final = Activation((), None)
 ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.runtime.state", default=INACTIVE)
+Activity.suspend, Activity.resume = functools.partial(ACTIVE.set, INACTIVE), ACTIVE.reset
 
 IN_USE: Final = InUse()
 """All activations that some thread or task is in."""

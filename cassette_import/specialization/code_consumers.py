@@ -20,7 +20,6 @@ from typing import Any, Final
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.interpreter.own_work import own_work
-from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 # ---- packages that keep code objects
 
@@ -47,17 +46,13 @@ def update_keepers(former: Iterable[CodeType | None], code: CodeType) -> None:
 
 def _add_to_mapping(kept: Any, known: list[CodeType], code: CodeType) -> None:
     """Store the value of an old code object for a new one. The mapping's methods run plain: they may be overdubbed."""
-    token = ACTIVE.set(INACTIVE)
-    try:
-        with own_work():
-            for one in known:
-                try:
-                    kept[code] = kept[one]
-                except KeyError:
-                    continue
-                return
-    finally:
-        ACTIVE.reset(token)
+    with own_work():
+        for one in known:
+            try:
+                kept[code] = kept[one]
+            except KeyError:
+                continue
+            return
 
 
 # ---- packages that read code objects

@@ -18,13 +18,13 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.namespaces import class_attribute
 from cassette_import.interpreter.observers import unobserved
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.interpreter.own_work import OWN_WORK
+from cassette_import.interpreter.own_work import OWN_WORK, own_work
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS, is_rewritten
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.runtime.state import ACTIVE, INACTIVE
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import registry_port, trampolines
 from cassette_import.specialization.cached_code import cached_module
@@ -140,7 +140,7 @@ class Registry:
 
     def instrument(self, variant: Variant, roots: frozenset[str]) -> None:
         """Have every live function test the variant at its entry: by a branch of its body, or by a trampoline."""
-        with self.lock:
+        with self.lock, own_work():
             unobserved(self.instrumentation.add, variant, roots, self.generation)
 
     def instrument_active(self) -> None:
@@ -248,11 +248,9 @@ class Registry:
         assert isinstance(environment, FunctionType)
         if self.is_over or OWN_WORK.now:
             return self._plain_function(reference, environment)
-        OWN_WORK.now = True
-        try:
-            return self.specialiser.enter(reference, environment)
-        finally:
-            OWN_WORK.now = False
+        activation = ACTIVE.get()
+        with own_work():
+            return self.specialiser.enter(reference, environment, activation)
 
     def _plain_function(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
         """A function that runs plain; making it causes audit events, about which the program is not told."""
@@ -291,7 +289,9 @@ class Registry:
             variant = self._only_variant()
             if variant is None:
                 return None
-            module = MODULE_CACHE.module(record, variant, ACTIVE.get().variant is variant)
+            is_active = ACTIVE.get().variant is variant
+            with own_work():
+                module = MODULE_CACHE.module(record, variant, is_active)
             if module is None:
                 return None
             variant.bind_names(module.names)
@@ -314,27 +314,23 @@ class Registry:
         """The code to execute for a module instead of the plain code."""
         variant = ACTIVE.get().variant
         cached_for = self._only_variant()
-        token = ACTIVE.set(INACTIVE)
-        try:
-            with self.lock:
-                record = self.index.record_of(filename)
-                record.add_module(module_name)
-                everything = self.wants_module_level(filename)
-                if everything:
-                    record.source.refresh(module_name, source=source, plain=plain)
-                if not everything or cached_for is None:
-                    made = plain
-                    if variant is not None:
-                        made = body_compiler.body_compiler.cached_module_level_of(record, variant, source, plain)
-                    return self.index.with_trampolines(made, everything).code
-                made = (
-                    plain
-                    if variant is None
-                    else body_compiler.body_compiler.module_level_of(record, variant, source, plain)
-                )
-                return self._cached(record, cached_for, variant is not None, made)
-        finally:
-            ACTIVE.reset(token)
+        with self.lock, own_work():
+            record = self.index.record_of(filename)
+            record.add_module(module_name)
+            everything = self.wants_module_level(filename)
+            if everything:
+                record.source.refresh(module_name, source=source, plain=plain)
+            if not everything or cached_for is None:
+                made = plain
+                if variant is not None:
+                    made = body_compiler.body_compiler.cached_module_level_of(record, variant, source, plain)
+                return self.index.with_trampolines(made, everything).code
+            made = (
+                plain
+                if variant is None
+                else body_compiler.body_compiler.module_level_of(record, variant, source, plain)
+            )
+            return self._cached(record, cached_for, variant is not None, made)
 
     def _cached(self, record: FileRecord, variant: Variant, is_level_overdubbed: bool, code: CodeType) -> CodeType:
         """The code of a module with trampolines, which is cached for later runs."""

@@ -19,7 +19,7 @@ from cassette_import.interpreter.observers import unobserved
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
+from cassette_import.runtime.state import Activation
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import patch_readers, update_keepers
@@ -51,7 +51,7 @@ class Specialiser:
         self._lookup = FunctionLookup(index)
 
     @hidden
-    def enter(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
+    def enter(self, reference: Reference, environment: FunctionType, activation: Activation) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
 
         Parameters
@@ -60,21 +60,21 @@ class Specialiser:
             The reference of the unit.
         environment:
             A function made in the trampoline: it has the globals and cells of the function that was called.
+        activation:
+            What is active where the function is entered. While it is specialised, nothing is.
 
         Returns
         -------
         The function that the trampoline calls in its place.
         """
-        return unobserved(self._enter, reference, environment)
+        return unobserved(self._enter, reference, environment, activation)
 
-    def _enter(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
-        activation = ACTIVE.get()
+    def _enter(self, reference: Reference, environment: FunctionType, activation: Activation) -> Callable[..., Any]:
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             unit.plain_entries += 1
             if unit.plain_entries != _OFTEN and not code_flags.can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
-        token = ACTIVE.set(INACTIVE)
         began, known = perf_counter(), body_compiler.seconds
         listeners = list(LISTENERS) if LISTENERS else ()
         for listener in listeners:
@@ -94,7 +94,6 @@ class Specialiser:
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
                 for listener in listeners:
                     listener.code_made(0, rest)
-            ACTIVE.reset(token)
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""

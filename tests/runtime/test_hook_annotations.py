@@ -1,7 +1,8 @@
 """Type variables and `type[X]` in the annotations of hooks."""
 
 import operator
-from typing import Annotated, Any, Generic, TypeVar, Union
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Generic, List, TypeVar, Union
 
 import pytest
 
@@ -118,7 +119,6 @@ def test_a_type_and_its_instance_share_a_variable():
         (type[Base | Other], [Base, Derived, Other], [int, Other()]),
         (type[Any], [Base, int], [1]),
         (type[Base] | int, [Derived, 1], [Other, "a"]),
-        (type[list[int]], [list], [tuple, [1]]),
         (Annotated[type[Base], "a base"], [Derived], [Other]),
         (type[Number], [float], [str, 1.0]),
     ],
@@ -175,6 +175,37 @@ class Box(Generic[T]): ...
 def test_a_type_variable_in_a_union_is_refused(annotation):
     with pytest.raises(TypeError, match="type variable in a union"):
         register(union=(annotation, Any))
+
+
+class OfNumbers(Generic[Number]): ...
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        list[int], List[int], dict[str, int], tuple[int, ...], Box[int], Callable[[int], int], Iterable[str],
+        type[list[int]], list[int] | None, Annotated[list[int], "integers"], list[list[Any]], OfNumbers[Number],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_parametrised_generic_is_refused(annotation):
+    with pytest.raises(TypeError, match="parametrised generic"):
+        register(generic=(annotation, Any))
+
+
+@pytest.mark.parametrize("annotation", [list, List, list[Any], dict[Any, Any], Callable[..., Any], Callable])
+def test_a_generic_of_anything_is_its_class(annotation):
+    register(generic=(annotation, Any))
+
+
+def test_the_metadata_of_a_context_cannot_be_a_parametrised_generic():
+    class Ctx(Context): ...
+
+    with pytest.raises(TypeError, match="parametrised generic"):
+
+        @Ctx.overdub.register(len)
+        def _(ctx: Ctx[Box[int]], f, x):
+            return 0
 
 
 def test_a_generic_class_matches_whatever_its_argument_is():

@@ -17,7 +17,7 @@ from itertools import islice
 from opcode import opmap
 from threading import get_ident
 from types import CodeType, FrameType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import DIVERTED
@@ -30,6 +30,7 @@ from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
+from cassette_import.interpreter.protocols import cast
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer

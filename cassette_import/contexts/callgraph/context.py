@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
 from types import CodeType, FrameType, FunctionType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
@@ -25,6 +25,7 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.generated_names import is_generated
+from cassette_import.interpreter.protocols import cast
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.module_imports import ModuleImport, importer

@@ -11,12 +11,13 @@ import gc
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.containers import ATOMS
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.ranges import LaneRange
+from cassette_import.interpreter.protocols import cast
 
 __all__ = ["Parts", "holds_lane", "parts_of"]
 

@@ -138,9 +138,12 @@ def _future_of_job() -> Any:
     return None
 
 
+def running_loop() -> Any:
+    """The loop that is running in this thread, or None. asyncio may be in the middle of its import."""
+    get = getattr(sys.modules.get("asyncio.events"), "_get_running_loop", None)
+    return None if get is None else get()
+
+
 def current_task() -> Any:
     """The asyncio task that is running in this thread, or None."""
-    asyncio: Any = sys.modules.get("asyncio")
-    if asyncio is None or asyncio._get_running_loop() is None:
-        return None
-    return asyncio.current_task()
+    return None if running_loop() is None else sys.modules["asyncio"].current_task()

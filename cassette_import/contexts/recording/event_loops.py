@@ -19,7 +19,12 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.recording.call_sequences import arrival_origin, current_task, origin_of_result
+from cassette_import.contexts.recording.call_sequences import (
+    arrival_origin,
+    current_task,
+    origin_of_result,
+    running_loop,
+)
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -160,9 +165,7 @@ def _future_type() -> Any:
 
 def queue_of_running_loop() -> LoopQueue | None:
     """The queue of the loop that is running in this thread, if it is watched."""
-    asyncio: Any = sys.modules.get("asyncio")
-    loop = None if asyncio is None else asyncio._get_running_loop()
-    queue = getattr(loop, "_ready", None)
+    queue = getattr(running_loop(), "_ready", None)
     return queue if isinstance(queue, LoopQueue) else None
 
 

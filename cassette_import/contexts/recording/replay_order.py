@@ -17,7 +17,7 @@ import time
 import types
 from typing import Any, Final
 
-from cassette_import.contexts.recording.call_sequences import current_task
+from cassette_import.contexts.recording.call_sequences import current_task, running_loop
 from cassette_import.contexts.recording.patience import Patience
 from cassette_import.contexts.recording.recording_file import CallSequence, Recording
 
@@ -189,16 +189,11 @@ def _yield() -> Any:
 
 async def pause() -> None:
     """Let other tasks run, once."""
-    if _in_asyncio():
+    if running_loop() is not None:
         await _yield()
 
 
 async def until_cancelled() -> None:
     """Wait until the task is cancelled."""
-    if _in_asyncio():
+    if running_loop() is not None:
         await sys.modules["asyncio"].get_running_loop().create_future()
-
-
-def _in_asyncio() -> bool:
-    asyncio: Any = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None

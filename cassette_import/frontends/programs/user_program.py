@@ -9,7 +9,6 @@ Knows how Python starts programs; must not know command lines, contexts or repor
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib.util
 import io
@@ -115,10 +114,7 @@ class Program:
     def run(self, contexts: Iterable[AbstractContextManager[object]] = ()) -> None:
         """Run the program in the contexts, the first one outermost; an exception of the program leaves here as well."""
         try:
-            with contextlib.ExitStack() as stack:
-                for context in contexts:
-                    stack.enter_context(context)
-                self._execute()
+            self._execute_in(tuple(contexts))
         except SystemExit:
             raise
         except BaseException as error:
@@ -128,6 +124,14 @@ class Program:
             traceback = tracebacks.without_frames_of(_OWN_FILES, error.__traceback__)
             tracebacks.print_plainly(traceback, failed_hook(traceback))
             raise
+
+    def _execute_in(self, contexts: tuple[AbstractContextManager[object], ...]) -> None:
+        """Execute the program in contexts. `contextlib.ExitStack` may be overdubbed by them."""
+        if not contexts:
+            self._execute()
+            return
+        with contexts[0]:
+            self._execute_in(contexts[1:])
 
 
 class Script(Program):

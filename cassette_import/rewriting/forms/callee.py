@@ -106,7 +106,9 @@ class CalleeForm:
 
     def call(self, node: ast.Call, depth: int) -> ast.expr:
         """The event of a call."""
-        if not self._calls or is_own_callee(node.func) or is_plain_super(node):
+        if not self._calls or is_own_callee(node.func):
+            return node
+        if is_plain_super(node) and not any(shape.sees_super for shape in self._shapes):
             return node
         if has(node, DEBUGGER):
             return debugged(node)

@@ -180,7 +180,9 @@ class InlinedForm:
         interest = self.shape.interest(Events.CALLS)
         if self.shape.tagging and is_own_callee(node.func):
             return tagged_events.left(node, temporaries.result(depth))
-        if interest is Interest.NOTHING or is_own_callee(node.func) or is_plain_super(node):
+        if interest is Interest.NOTHING or is_own_callee(node.func):
+            return node
+        if is_plain_super(node) and not self.shape.sees_super:
             return node
         if has(node, DEBUGGER):
             return debugged(node)

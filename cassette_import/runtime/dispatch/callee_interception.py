@@ -18,9 +18,10 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.primitives import load_global
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
-from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
+from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.direct_events import DirectEvents, directly_called
 from cassette_import.runtime.dispatch.event_plan import EventPlan
+from cassette_import.runtime.dispatch.frame_readers import FRAME_READERS
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.shortcut_events import ShortcutTable
 from cassette_import.runtime.state import ACTIVE
@@ -40,8 +41,6 @@ def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], varian
 
     @hidden
     def intercept_everything(callee: Any) -> Any:
-        if id(callee) in FRAME_READERS:
-            return callee
         return Callee(event, callee) if get().variant is variant else intercept_elsewhere(callee)
 
     return intercept_everything
@@ -131,8 +130,6 @@ def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[
 
     @hidden
     def with_overloads(callee: Any) -> Any:
-        if id(callee) in FRAME_READERS:
-            return callee
         if everything or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets:
             return Callee(overloaded, callee)
         return callee

@@ -1,30 +1,15 @@
-"""Callee proxies: what call sites call instead of a callee whose call is an event; and callees that have no proxy.
+"""Callee proxies: what call sites call instead of a callee whose call is an event.
 
 Knows callables; must not know how an event is run, or call sites.
 """
 
 from __future__ import annotations
 
-import builtins
 import copy
 import functools
-import sys
-import typing
-from typing import Any, Final
+from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
-
-FRAME_READERS: Final[set[int]] = {
-    id(function)
-    for function in (
-        super, locals, globals, vars, dir, eval, exec, breakpoint, __import__, sys._getframe, sys.exc_info,
-        getattr(sys, "_getframemodulename", None), builtins.__build_class__,
-        *((type,) if sys.version_info < (3, 12) else ()),
-        *(getattr(typing, name) for name in ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType")
-          if hasattr(typing, name)),
-    )
-}  # fmt: skip
-"""Callables that read the frame they are called from, by identity: call sites call these without a proxy."""
 
 
 class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no class to inherit from before 3.9

@@ -7,11 +7,12 @@ Knows activations, hooks and overloads; must not know which calls are events, or
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import PROPERTIES, joined, keywords_of, lookup, split
+from cassette_import.interpreter.callables import PROPERTIES, CallableProxy, joined, keywords_of, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
@@ -19,6 +20,7 @@ from cassette_import.runtime.dispatch.active_interception import run_if_active
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.failed_events import notify_errorhooks
+from cassette_import.runtime.dispatch.frame_readers import READERS, STAND_INS, for_frame, reads_frame, stand_in_of
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
@@ -87,6 +89,9 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                 named = {**keywords_of(callee), **keywords}
                 handler = find(context, function, full, named)
                 if handler is not None:
+                    if id(function) in READERS and reads_frame(function, full):
+                        is_shown = type(callee) is CallableProxy  # an overload of a context further in goes on with it
+                        function = callee if is_shown else for_frame(function, sys._getframe(1))
                     suspend, resume = DISPATCH.suspending
                     token = suspend(activation, number) if suspend else put(hook_activation(activation, number))
                     try:
@@ -102,6 +107,8 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                 getter = getter_of(*arguments)
                 if getter is not None:
                     return activation.variant.runners[_CALLS].event(getter, arguments[0])  # type: ignore[union-attr]
+        if id(function) in STAND_INS:
+            callee = stand_in_of(callee, function)
         if propagation is not None:
             return propagate(activation, callee, function, leading, arguments, keywords)
         return callee(*arguments, **keywords)
@@ -150,6 +157,8 @@ def make_event(
                 hook(contexts[reached], function, *full, **named)
             reached = len(contexts)
             if goes_to_callee:
+                if id(function) in STAND_INS:
+                    callee = stand_in_of(callee, function)
                 result = callee(*arguments, **keywords)
             else:
                 result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)

@@ -22,9 +22,10 @@ from cassette_import.runtime.dispatch.callee_interception import (
     make_intercept_targets,
     make_with_overloads,
 )
-from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
+from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.event_execution import Callbacks, make_call, make_event
 from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
+from cassette_import.runtime.dispatch.frame_readers import READERS
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.shortcut_events import (
     ShortcutTable,
@@ -79,7 +80,7 @@ class EventRunner:
         by_identity = {
             key
             for key in (*plan.single_overloads, *plan.typed_overloads)
-            if type(plan.targets[key]) in _CALLED_BY_IDENTITY
+            if type(plan.targets[key]) in _CALLED_BY_IDENTITY and key not in READERS
         }
         self.shortcuts = ShortcutTable(by_identity, self._overload_event_of_target)
         self.leaf_events: tuple[Callable[..., Any], ...] = ()
@@ -105,7 +106,9 @@ class EventRunner:
         if not (plan.targets and plan.is_call):
             leaves = by_keyword = {}
         shortcuts = ShortcutTable(
-            plan.single_overloads, functools.partial(self._single_overload_event, of_target_itself=False), self.event
+            {key: found for key, found in plan.single_overloads.items() if key not in READERS},
+            functools.partial(self._single_overload_event, of_target_itself=False),
+            self.event,
         )
         if plan.propagation is None:
             leaf_event = make_leaf_event(self.event, {**leaves, **plan.targets})
@@ -139,6 +142,6 @@ class EventRunner:
 
         @hidden
         def with_missing_hooks(callee: Any) -> Any:
-            return callee if id(callee) in FRAME_READERS else Callee(event, callee)
+            return Callee(event, callee)
 
         return with_missing_hooks

@@ -24,9 +24,10 @@ from cassette_import.rewriting import symbol_places
 from cassette_import.rewriting.guard_keys import parts_of_guard
 from cassette_import.rewriting.variant_names import VariantNames
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
-from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
+from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.callee_stability import all_classes_have_hash, lasts_for_ever
 from cassette_import.runtime.dispatch.event_runner import EventRunner
+from cassette_import.runtime.dispatch.frame_readers import FRAME_READERS
 from cassette_import.runtime.dispatch.known_callees import KnownCallees
 from cassette_import.runtime.dispatch.learning_guards import CLASSES, EMPTY, LearningGuard
 from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly

@@ -50,11 +50,23 @@ def admitted_by(annotation: Any) -> Types:
     if types_of is not None:
         return types_of(annotation)
     if origin is not None and isinstance(origin, type):
+        if not all(map(_means_anything, typing.get_args(annotation))):
+            raise TypeError(
+                f"an annotation of a hook must not be a parametrised generic: of {annotation!r}, a value shows only "
+                f"whether it is a {origin.__qualname__}"
+            )
         return (origin,)
     if isinstance(annotation, type):
         isinstance(None, annotation)  # a protocol may refuse, with a TypeError
         return (annotation,)
     raise TypeError(f"an annotation of a hook must be a class, a union, a type variable or Any, not {annotation!r}")
+
+
+def _means_anything(argument: Any) -> bool:
+    """Whether an argument of a generic class says nothing about its instances."""
+    if isinstance(argument, typing.TypeVar):
+        return not argument.__constraints__ and argument.__bound__ is None
+    return argument is Any or argument is ...
 
 
 def _admitted_by_annotated(annotation: Any) -> Types:

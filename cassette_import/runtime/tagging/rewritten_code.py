@@ -18,7 +18,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
-from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
+from cassette_import.runtime.dispatch.frame_readers import FRAME_READERS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
