@@ -39,7 +39,8 @@ def callbacks_of(f: Any, arguments: Iterable[Any], keywords: dict[str, Any]) -> 
     that a higher-order leaf gets, and those whose generators are advanced."""
     yield from functions_behind([f])
     values = [*arguments, *keywords.values()]
-    if id(split(f)[0]) not in HIGHER_ORDER.by_id:
+    key = id(split(f)[0])
+    if key not in HIGHER_ORDER.by_id or key in HIGHER_ORDER.keepers:
         values = [value for value in values if type(value) in SUSPENDABLE]
     yield from functions_behind(values)
 

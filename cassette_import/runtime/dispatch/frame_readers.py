@@ -128,6 +128,7 @@ def _made_in_module(kind: Any, frame: FrameType, /, *arguments: Any, **keywords:
     return made
 
 
+_MODULE_READER: Final[Any] = getattr(sys, "_getframemodulename", None)  # from 3.12 on
 READERS: Final[dict[int, tuple[Any, Callable[..., Any]]]] = {
     id(function): (function, call)
     for function, call in (
@@ -136,14 +137,12 @@ READERS: Final[dict[int, tuple[Any, Callable[..., Any]]]] = {
         (sys._getframe, _getframe), (compile, functools.partial(_in_module_of, compile)),
         *((getattr(typing, name), functools.partial(_made_in_module, getattr(typing, name))) for name in
           ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType") if hasattr(typing, name)),
-        *(((sys._getframemodulename, _getframemodulename),) if hasattr(sys, "_getframemodulename") else ()),
+        *(((_MODULE_READER, _getframemodulename),) if _MODULE_READER else ()),
     )
 }  # fmt: skip
 """By identity: the functions that read the frame of their caller, and what calls them for a frame."""
 
-_SKIPS_HIDDEN: Final = (
-    (super, locals, globals, vars, dir, type, sys._getframemodulename) if sys.version_info >= (3, 12) else ()
-)
+_SKIPS_HIDDEN: Final = (super, locals, globals, vars, dir, type, _MODULE_READER) if sys.version_info >= (3, 12) else ()
 """Functions that take no hidden frame for that of their caller."""
 
 

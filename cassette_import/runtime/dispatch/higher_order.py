@@ -144,7 +144,6 @@ def _in(module: str, names: str) -> list[str]:
 
 CALLBACK_TAKERS: Final[list[str]] = [
     *_in("builtins", "property"),
-    *_in("operator", "call"),
     *_in("collections", "defaultdict"),
     *_in("functools", "cache cached_property cmp_to_key lru_cache partialmethod singledispatch"),
     *_in("weakref", "ref proxy finalize"),

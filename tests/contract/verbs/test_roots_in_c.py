@@ -154,7 +154,7 @@ WAYS = [as_root, as_root_of_recurse, carried_by_a_partial_object, bound_where_it
 
 
 def test_each_higher_order_leaf_has_a_call():
-    assert set(map(id, CALLS)) == {id(leaf) for leaf in HIGHER_ORDER}
+    assert set(map(id, CALLS)) == {id(leaf) for leaf in HIGHER_ORDER} - HIGHER_ORDER.keepers
 
 
 @pytest.mark.parametrize("kind", CALLBACKS)
@@ -302,7 +302,6 @@ def test_a_generator_that_is_kept_elsewhere_and_began_before_the_first_context_i
         ((len, [unary]), False),
         ((isinstance, unary, Number), False),
     ],
-    ids=str,
 )
 def test_canrecurse_looks_through_a_root_in_c(call, expected):
     assert canrecurse(Doubled(), *call) is expected
