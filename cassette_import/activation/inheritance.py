@@ -325,16 +325,25 @@ _GENERATING: Final = {
 """The same for functions that generate classes: they are awaited only if some package is installed."""
 
 
-def _add_takers_of(name: str, paths: list[str], divert: Callable[[Any], None] | None) -> Callable[[Any], None]:
-    """Divert the functions of a module, and note those that keep callbacks."""
+def _both(first: Callable[[Any], None] | None, second: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Both of what is to be done with a module."""
 
     def prepare_module(module: ModuleType) -> None:
-        if divert is not None:
-            divert(module)
+        if first is not None:
+            first(module)
+        second(module)
+
+    return prepare_module
+
+
+def _add_takers_of(name: str, paths: list[str]) -> Callable[[Any], None]:
+    """Note the functions of a module that keep callbacks."""
+
+    def add_takers(module: ModuleType) -> None:
         found = ((f"{name}.{path}", _attribute(module, path)) for path in paths)
         HIGHER_ORDER.add_takers((taker, function) for taker, function in found if function is not None)
 
-    return prepare_module
+    return add_takers
 
 
 def _attribute(module: ModuleType, path: str) -> Any:
@@ -347,7 +356,8 @@ def _attribute(module: ModuleType, path: str) -> Any:
     return found
 
 
-WAITING.update({name: _add_takers_of(name, paths, WAITING.get(name)) for name, paths in takers_by_module().items()})
+for _name, _paths in takers_by_module().items():
+    WAITING[_name] = _both(WAITING.get(_name), _add_takers_of(_name, _paths))
 
 
 _awaited: Final[set[str]] = set()
@@ -371,7 +381,7 @@ def prepare() -> None:
     """
     if _GENERATING:
         for name in [name for name in _GENERATING if finder.selections or name in sys.modules]:
-            WAITING[name] = _GENERATING.pop(name)
+            WAITING[name] = _both(WAITING.get(name), _GENERATING.pop(name))
     if not WAITING or (_awaited and POST_IMPORT.is_first and _awaited == WAITING.keys()):
         return
     for name in list(WAITING):
