@@ -2,6 +2,8 @@
 
 import sys
 
+from helpers.command_line import run
+
 from cassette_import.interpreter.hidden_frames import hidden
 
 
@@ -24,3 +26,33 @@ def test_a_comprehension_of_a_hidden_function_is_hidden():
         return [name_of_caller() for _ in range(1)]
 
     assert between() == ["test_a_comprehension_of_a_hidden_function_is_hidden"]
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+text = '''
+import colorsys, sys
+sys.path[:0] = {path!r}
+from cassette_import import Context, overdub
+class Own(Context):
+    def prehook(self, f, *arguments):
+        pass
+sys.stdout.write(f"{{overdub(Own(), colorsys.rgb_to_yiq, 0, 0, 0)}}")
+sys.stdout.flush()
+'''
+made = interpreters.create()
+run = getattr(interpreters, "exec", None) or interpreters.run_string
+print(run(made, text))
+interpreters.destroy(made)
+"""
+
+
+def test_a_subinterpreter_ends_well_or_refuses_with_one_error(tmp_path):
+    (tmp_path / "program.py").write_text(SUBINTERPRETER.format(path=sys.path))
+    done = run("program.py", folder=tmp_path)
+    assert done.status == 0
+    refused = "CPython 3.13.0 would abort at the end of this subinterpreter"
+    assert (refused if sys.version_info[:3] == (3, 13, 0) else "(0.0, 0.0, 0.0)") in done.stdout

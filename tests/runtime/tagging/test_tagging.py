@@ -12,6 +12,7 @@ from programs.tagging import inspecting
 
 from cassette_import import (
     NO_METADATA,
+    NO_METAMETA,
     Context,
     Events,
     Tagged,
@@ -22,6 +23,7 @@ from cassette_import import (
     istagged,
     metadata,
     metadatatype,
+    metameta,
     overdub,
     similarcontext,
     tag,
@@ -344,3 +346,50 @@ def test_the_length_of_a_deque_may_be_tagged():
 
     ctx = Moving()
     assert overdub(ctx, work, tag(2, ctx, "m")) == (2, 2, 3, 2)
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+class SlotHolder:
+    __slots__ = ("held",)
+
+    def __init__(self, held):
+        self.held = held
+
+
+@pytest.mark.parametrize("holder", [Holder, SlotHolder])
+@pytest.mark.parametrize(
+    "hold",
+    [
+        pytest.param(lambda x: x, id="value"),
+        pytest.param(lambda x: [x], id="list"),
+        pytest.param(lambda x: (0, x), id="tuple"),
+        pytest.param(lambda x: {"a": x}, id="dict"),
+        pytest.param(lambda x: {x}, id="set"),
+        pytest.param(lambda x: Holder(x), id="object"),
+        pytest.param(lambda x: SlotHolder([x]), id="object with slots"),
+        pytest.param(lambda x: [Holder({"a": x})], id="nested"),
+    ],
+)
+def test_an_object_is_tagged_if_a_part_of_its_attributes_is(holder, hold):
+    class Tagging(Context, tagging=True):
+        pass
+
+    def program(ctx, value):
+        made = holder(hold(value))
+        return istagged(made, ctx), metameta(made, ctx) is not NO_METAMETA
+
+    ctx = Tagging()
+    assert overdub(ctx, lambda: program(ctx, tag(1.5, ctx, "m"))) == (True, True)
+    assert overdub(ctx, lambda: program(ctx, 1.5)) == (False, False)
+
+
+def test_a_class_cannot_be_tagged():
+    class Tagging(Context, tagging=True):
+        pass
+
+    with pytest.raises(TypeError, match="classes carry no metadata"):
+        tag(Holder, Tagging(), "m")
