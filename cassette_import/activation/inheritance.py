@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from cassette_import.activation import greenlets
 from cassette_import.activation.activations import inherited_activation
 from cassette_import.activation.generated_classes import GENERATORS, generate_class
 from cassette_import.activation.started_functions import (
@@ -35,6 +36,7 @@ from cassette_import.activation.started_functions import (
 from cassette_import.activation.tagging_modules import carry_values_between_threads
 from cassette_import.importing.finder import finder
 from cassette_import.importing.post_import import POST_IMPORT
+from cassette_import.interpreter.callables import CallableProxy
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER, takers_by_module
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in_thread
@@ -77,6 +79,7 @@ def start_thread(start: Callable[[Any], None], thread: Any) -> None:
 @hidden
 def run_thread(run: Callable[[Any], None], thread: Any) -> None:
     """`Thread._bootstrap_inner`, which is the first function that runs in the new thread."""
+    greenlets.follow_greenlets()
     inherited = _bequeathed.pop(id(thread), None)
     if inherited is not None:
         context = getattr(thread, "_context", None)  # 3.14 runs the thread in one of its own
@@ -204,6 +207,7 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
         ACTIVE.reset(token)
 
 
+@hidden
 def _copy_context() -> ContextOfCall:
     """`contextvars.copy_context` for `to_thread`: the inherited contexts are active in the copy."""
     made = contextvars.copy_context()
@@ -216,7 +220,7 @@ def _copy_context() -> ContextOfCall:
 def _divert_to_thread(module: Any) -> None:
     """`asyncio.to_thread` copies the context variables: its module gets a `copy_context` that knows inheritance."""
     shown = ModuleType("contextvars", contextvars.__doc__)
-    vars(shown).update(vars(contextvars), copy_context=_copy_context)
+    vars(shown).update(vars(contextvars), copy_context=CallableProxy(contextvars.copy_context, _copy_context))
     module.contextvars = shown
 
 
@@ -235,6 +239,8 @@ def _diverted_method(self: Any) -> Any:
 
 def _divert(handler: Callable[..., Any], owner: type | ModuleType, attribute: str) -> None:
     """Make a method call `handler(original, ...)`, where `original` is a function with the method's own code."""
+    bases = owner.__mro__ if isinstance(owner, type) else (owner,)
+    owner = next(holder for holder in bases if attribute in vars(holder))  # gevent replaces classes by subclasses
     method: Any = vars(owner)[attribute]
     while hasattr(method, "__wrapped__"):
         method = method.__wrapped__
@@ -294,6 +300,10 @@ def _divert_tasks(module: Any) -> None:
     _divert(create_task, module.BaseEventLoop, "create_task")
 
 
+def _divert_green_threads(module: Any) -> None:
+    _divert(greenlets.begin_green_thread, module.GreenThread, "__init__")
+
+
 def _divert_handles(module: Any) -> None:
     _divert(run_handle, module.Handle, "_run")
 
@@ -316,6 +326,9 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "asyncio.base_events": _divert_tasks,
     "asyncio.events": _divert_handles,
     "asyncio.threads": _divert_to_thread,
+    "greenlet": greenlets.divert_greenlets,
+    "gevent.greenlet": greenlets.divert_gevent,
+    "eventlet.greenthread": _divert_green_threads,
 }
 """The modules whose functions are not diverted yet, and what diverts them."""
 
@@ -379,6 +392,7 @@ def prepare() -> None:
 
     Called when a context is about to be entered.
     """
+    greenlets.follow_greenlets()
     if _GENERATING:
         for name in [name for name in _GENERATING if finder.selections or name in sys.modules]:
             WAITING[name] = _both(WAITING.get(name), _GENERATING.pop(name))

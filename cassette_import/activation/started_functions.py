@@ -14,7 +14,7 @@ from contextvars import Context
 from typing import Any, Final
 
 from cassette_import.interpreter import observers
-from cassette_import.interpreter.callables import python_function, split
+from cassette_import.interpreter.callables import CallableProxy, python_function, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
@@ -98,14 +98,19 @@ def run_timer(run: Callable[[Any], None], timer: Any) -> None:
 
 
 class ContextOfCall:
-    """A `contextvars.Context` whose `run` calls a started function."""
+    """A `contextvars.Context` whose `run` calls a started function. Events show `Context.run`."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
 
+    @property
     @hidden
-    def run(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    def run(self) -> CallableProxy:
         """`Context.run`."""
+        return CallableProxy(self.context.run, self._run)
+
+    @hidden
+    def _run(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return self.context.run(call_started, function, *arguments, **keywords)
 
 
@@ -117,7 +122,7 @@ class _ContextOfHandle(ContextOfCall):
         self.handle = handle
 
     @hidden
-    def run(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    def _run(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         self.handle._context = self.context
         return self.context.run(call_started, function, *arguments, **keywords)
 

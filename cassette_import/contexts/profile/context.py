@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from threading import get_ident
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, ClassVar, Final, TypeVar
+from weakref import WeakKeyDictionary
 
+from cassette_import.activation import greenlets
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import thread_name
@@ -38,7 +40,7 @@ from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.callables import METHODS_OF_TYPES, split
-from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.clock import perf_counter, processor_time
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
@@ -51,6 +53,8 @@ __all__ = ["Profile"]
 
 Self = TypeVar("Self", bound="Profile")
 _USUAL_CLOCK: Final = perf_counter
+_SLEEP: Final = ("~", 0, "<built-in method time.sleep>")
+"""The label of a call that ends by the clock, whatever other threads do."""
 _frame: Final = sys._getframe
 
 
@@ -120,7 +124,12 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._threads: dict[int, ThreadTree] = {}
         self._elsewhere: SummedStatistics | None = None
+        self._suspended: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """The calls in which greenlets are suspended."""
+        self._making: dict[int, list[dict[int, float]]] = {}
+        """For each piece of code that a thread is making, the processor times of the other threads when it began."""
         LISTENERS.add(self)
+        greenlets.LISTENERS.add(self)
 
     @options_of(__init__)
     def __new__(cls, *, sites: bool = False, **options: Any) -> Profile:
@@ -238,14 +247,45 @@ class Profile(Context, events=Events.CALLS):
 
     def code_begins(self) -> None:
         """Called when code is going to be made. `code_made` receives the time afterwards."""
+        self._making.setdefault(get_ident(), []).append(self._other_processor_times())
 
     def code_made(self, functions: int, seconds: float) -> None:
         """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
+        self._stop_other_clocks(seconds)
         thread = self.current_thread()
         if thread is not None:
             thread.measured_overhead += seconds
             thread.specialised += functions
             thread.specialising += seconds
+
+    def _stop_other_clocks(self, seconds: float) -> None:
+        """Omit the time from the calls in progress in other threads: they wait for this one, or for the interpreter.
+
+        What they have computed meanwhile, in turns with this thread, is not omitted; and a sleep goes on.
+        """
+        begun = self._making.get(get_ident())
+        if not begun:
+            return
+        now, before = self._other_processor_times(), begun.pop()
+        clock = perf_counter()
+        for ident in now.keys() & before.keys():
+            computed = now[ident] - before[ident]
+            if begun:
+                begun[-1][ident] = begun[-1].get(ident, now[ident]) + computed  # what is around omits the rest
+            thread = self._threads[ident]
+            node = thread.node
+            if (node is not thread.root or thread.entered) and node.label != _SLEEP:
+                omitted = min(seconds - computed, clock - thread.measured_overhead - node.start)
+                if omitted > 0.0:
+                    thread.measured_overhead += omitted
+
+    def _other_processor_times(self) -> dict[int, float]:
+        """How long each other thread has computed, if the system tells."""
+        if len(self._threads) == 1:
+            return {}
+        here, running = get_ident(), sys._current_frames()  # the clock of a thread that is over must not be asked for
+        times = {ident: processor_time(ident) for ident in [*self._threads] if ident != here and ident in running}
+        return {ident: seconds for ident, seconds in times.items() if seconds is not None}
 
     def _other_clock(self) -> Callable[[], float] | None:
         """The clock, if it is not the usual one."""
@@ -262,6 +302,14 @@ class Profile(Context, events=Events.CALLS):
         if here is not None:  # functions that run here have it
             here.forget()
             self._threads[get_ident()] = here
+
+    @hidden
+    def switched(self, origin: Any, target: Any) -> None:
+        """Called when another greenlet goes on in the running thread: in the call in which it was suspended."""
+        thread = self.current_thread()
+        if thread is not None:
+            self._suspended[origin] = thread.node
+            thread.node = self._suspended.pop(target, thread.root)
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""

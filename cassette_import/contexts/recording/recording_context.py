@@ -353,8 +353,12 @@ def _tasks_of(ctx: RecordingContext, value: Any) -> Any:
     """A list or set of awaitables with tasks instead of coroutines, which are made in its order."""
     if not isinstance(value, list | tuple | set | frozenset | dict) or queue_of_running_loop() is None:
         return value
-    ensure_future = sys.modules["asyncio"].ensure_future
-    return [fallback(ctx, ensure_future, one) if is_awaitable(one) else one for one in dict.fromkeys(value)]
+    return [overdub(ctx, _started_task, one) if is_awaitable(one) else one for one in dict.fromkeys(value)]
+
+
+def _started_task(awaitable: Any) -> Any:
+    """A task that inherits the contexts which are active here; the module of asyncio's own function stays plain."""
+    return sys.modules["asyncio"].ensure_future(awaitable)
 
 
 def _queue_for(loop: Any) -> LoopQueue | None:

@@ -383,7 +383,9 @@ def begin() -> None:
         module = sys.modules.get(name)
         owner = getattr(module, kind, None) if kind else module
         for method in methods if owner is not None else ():
-            function = vars(owner)[method]
+            function = getattr(owner, method, None)
+            if not callable(function):  # gevent replaces modules and classes
+                continue
             if method.startswith("run"):
                 RETURN_METHOD_RESULT.add(id(function))  # a call that has begun before
             known = RULES[id(function)].rule_function if id(function) in RULES else rule_of_python_function(function)
