@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.specialization.given_texts import GivenTexts
 from cassette_import.specialization.registry import registry
 
 __all__ = ["GENERATORS", "generate_class"]
@@ -27,3 +28,6 @@ def generate_class(generate: Callable[..., Any], /, *arguments: Any, **keywords:
     kind = generate(*arguments, **keywords)
     registry.instrument_class(kind)
     return kind
+
+
+_GIVEN_TEXTS: Final = GivenTexts(registry)

@@ -84,7 +84,8 @@ class BodyCompiler:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
         # The name of a generator expression does not tell it from others of its line.
-        if self.cache is None or not unit.is_current or not code_flags.is_function(unit.plain):
+        is_cached = unit.source is None and unit.is_current and code_flags.is_function(unit.plain)
+        if self.cache is None or not is_cached:
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
         if unit.generated_name is not None:
@@ -224,6 +225,8 @@ def _located(unit: Unit) -> _Located | None:
 def _sources(unit: Unit) -> Iterator[SourceFile]:
     """The texts of which one is that of a function: its file, or what generated it."""
     filename, source = unit.plain.co_filename, unit.record.source
+    if unit.source is not None:
+        yield unit.source
     if filename == unit.record.filename:
         yield source
     if is_generated(filename):

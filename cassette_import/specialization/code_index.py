@@ -53,6 +53,8 @@ class CodeIndex:
         self.records: dict[str, FileRecord] = {}
         self.units: dict[Reference, Unit] = {}
         self._numbers = itertools.count()
+        self.text_names: set[str] = set()
+        """The file names of the code that was compiled from given texts."""
         self._indexing = threading.RLock()  # variants look for units of hooks without holding `lock`
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
 
@@ -96,10 +98,25 @@ class CodeIndex:
             return found
         return self._new_unit(next(self._numbers), record, code, code, function.__qualname__)
 
+    def add_text(self, record: FileRecord, code: CodeType, text: str | bytes) -> bool:
+        """Have units for the functions in code that a module of a file has compiled; return whether there are any."""
+        source = SourceFile(code.co_filename)
+        source.refresh(record.source.module_name, source=text.encode() if isinstance(text, str) else text)
+        work = [*nested_functions(code)]
+        for function in work:
+            if function not in DERIVED and self.find_unit(function) is None:
+                unit = self._new_unit(next(self._numbers), record, function, function, function.co_qualname)
+                unit.source = source
+                work += nested_functions(function)
+        if work:
+            self.text_names.add(code.co_filename)
+        return bool(work)
+
     def record_with(self, code: CodeType) -> FileRecord | None:
         """The record that some code belongs to: that of its file, or of the module that it was generated for."""
-        unit = self.find_unit(code) if is_generated(code.co_filename) else None
-        return self.records.get(code.co_filename) if unit is None else unit.record
+        name = code.co_filename
+        unit = self.find_unit(code) if is_generated(name) or name in self.text_names else None
+        return self.records.get(name) if unit is None else unit.record
 
     def qualified_name(self, code: CodeType) -> str:
         """The qualified name of the function that has the code; generated code has another one itself."""
@@ -256,7 +273,7 @@ class CodeIndex:
         """Whether the function can get a compiled body: it has source, and is not left alone."""
         unit = self.find_unit(function.__code__)
         if unit is not None:
-            return unit.reason is None and unit.record.source.available
+            return unit.reason is None and (unit.generated_name is not None or unit.record.source.available)
         filename = function.__code__.co_filename
         if filename.startswith(PACKAGE_FOLDER):
             return False

@@ -9,12 +9,15 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import CachedModule
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.trampolines import Reference
+
+INSTALLED: Final[set[str]] = set()
+"""The names of all modules that are installed and executed."""
 
 
 class Unit:
@@ -37,6 +40,7 @@ class Unit:
         "record",
         "reference",
         "restorations",
+        "source",
         "source_stamp",
         "trampoline",
         "variants",
@@ -47,6 +51,8 @@ class Unit:
     ) -> None:
         self.generated_name = generated_name
         """The qualified name of a function whose code is in no file; its file is that of the module it belongs to."""
+        self.source: SourceFile | None = None
+        """The text of such a function, if `compile`, `exec` or `eval` got it."""
         self.reference = reference
         """What its trampoline passes to the specialiser."""
         self.record = record
@@ -145,9 +151,11 @@ class FileRecord:
     def add_module(self, module_name: str) -> None:
         """Note an installed module that was executed from the file."""
         self.module_names.add(module_name)
+        INSTALLED.add(module_name)
         self.installed = True
 
     def remove_modules(self, module_names: set[str]) -> None:
         """Note that modules are no longer installed."""
+        INSTALLED.difference_update(self.module_names & module_names)
         self.module_names -= module_names
         self.installed = bool(self.module_names)

@@ -69,7 +69,7 @@ class Instrumentation:
             name for name, record in records if (record.installed or name in roots) and not record.serves(self.variants)
         }
         owners = self._owners(files)
-        for function in heap.functions_of(files, with_generated=True):
+        for function in heap.functions_of(files | self._index.text_names, with_generated=True):
             self._instrument(function, self._unit_of(function, files, owners))
         patch_readers(self._index.plain_code_of)
         executed = self._some_module_is_being_executed()
@@ -83,6 +83,8 @@ class Instrumentation:
     def _unit_of(self, function: FunctionType, files: Collection[str], owners: Mapping[str, FileRecord]) -> Unit | None:
         code = function.__code__
         name = code.co_filename
+        if name in self._index.text_names and (unit := self._index.find_unit(code)) is not None:
+            return unit if unit.record.filename in files else None
         owner = owners.get(generated_code.module_of(function) or "") if is_generated(name) else None
         if owner is not None and owner.filename != name:
             return self._index.add_generated(function, owner)

@@ -30,7 +30,7 @@ from cassette_import.specialization import registry_port, trampolines
 from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
-from cassette_import.specialization.function_unit import FileRecord, Unit
+from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.module_cache import MODULE_CACHE
 
@@ -78,18 +78,15 @@ class Registry:
         names = set(module_names)
         with self.lock:
             files: set[str] = set()
-            generated: list[Unit] = []
             for record in self.records.values():
                 if record.module_names & names:
                     record.remove_modules(names)
                     if not record.installed:
                         files.add(record.filename)
-                        generated += [unit for unit in record.units if unit.generated_name is not None]
                         record.forget_bodies()  # they are for all activations
-            methods = [function for unit in generated for function in unit.functions()]
-            for function in (*heap.functions_of(files), *methods):
+            for function in heap.functions_of(files | self.index.text_names, with_generated=True):
                 unit = self.index.find_unit(function.__code__)
-                if unit is not None:
+                if unit is not None and unit.record.filename in files:
                     update_keepers([function.__code__], unit.plain)
                     set_code(function, unit.plain)
             self.generation += 1
@@ -172,6 +169,14 @@ class Registry:
             self.instrument(variant, roots)
             with self.lock:  # the search does not find it if `gc.freeze` hides it
                 self.instrumentation.instrument_function(function)
+
+    def given_text(self, record: FileRecord, code: CodeType, text: str | bytes) -> CodeType:
+        """The code to execute for a text that a module of a file has given to `compile`, `exec` or `eval`."""
+        with self.lock:
+            has_functions = self.index.add_text(record, code, text)
+            if not has_functions or not self.wants_trampolines():
+                return code
+            return self.index.with_trampolines(code, self.wants_module_level()).code
 
     @hidden
     def instrument_class(self, kind: Any) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 13
+_VERSION: Final = 14
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -65,6 +65,8 @@ class AcceleratedDispatch:
     set_in_frames:
         `set_in_frames(name, value, frames)` sets a variable that is None in all frames of all threads, and in the
         stacks of some other frames; None without the extension.
+    tell_of_texts:
+        Have a function told of the texts that modules of some names give to `compile`, `exec` and `eval`.
     set_code, specialised_calls:
         See `runtime.dispatch.function_code`; None without the extension.
     note_change:
@@ -99,6 +101,7 @@ class AcceleratedDispatch:
     WatchedSource: type[WatchedSource]
     set_in_frames: Callable[[str, object, tuple[object, ...]], None] | None = None
     set_code: Callable[[FunctionType, CodeType], None] | None = None
+    tell_of_texts: Callable[[Callable[[str, CodeType | None, Any], Any], set[str]], bool] | None = None
     specialised_calls: Callable[[FunctionType], FunctionType] | None = None
     suspend: Callable[[Activation, int], Suspension]
     resume: Callable[[Suspension], None]
@@ -130,6 +133,7 @@ class AcceleratedDispatch:
         self.set_in_frames = module.set_in_frames
         observers.use_extension(partial(module.unobserved), partial(module.filter_observers))
         self.set_code, self.specialised_calls = module.set_code, module.specialised_calls
+        self.tell_of_texts = module.tell_of_texts
         return ""
 
     def unless_tagged(self, helper: Callable[..., Any]) -> Callable[..., Any]:

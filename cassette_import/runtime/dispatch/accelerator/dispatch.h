@@ -78,6 +78,9 @@ PyObject *set_in_frames(PyObject *module, PyObject *arguments);
 /* ---- function_code.c: the code of functions, replaced so that calls of them stay specialised */
 
 PyObject *set_code(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+
+/* given_texts.c */
+PyObject *tell_of_texts(PyObject *module, PyObject *arguments);
 PyObject *specialised_calls(PyObject *module, PyObject *function);
 
 /* ---- observers.c: own work that tracers, profilers and tools do not notice */

@@ -48,7 +48,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 13 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 14 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -86,6 +86,7 @@ static PyMethodDef methods[] = {
     {"note_change", note_change, METH_NOARGS, NULL},
     {"set_code", (PyCFunction)(void (*)(void))set_code, METH_FASTCALL, NULL},
     {"specialised_calls", specialised_calls, METH_O, NULL},
+    {"tell_of_texts", tell_of_texts, METH_VARARGS, NULL},
     {NULL},
 };
 

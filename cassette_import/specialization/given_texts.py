@@ -1,0 +1,54 @@
+"""The texts that modules give to `compile`, `exec` and `eval`: functions in them are overdubbed as those of the module.
+
+Only the extension of dispatch tells of them. Knows the registry; must not know how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.own_work import OWN_WORK, own_work
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
+from cassette_import.specialization.function_unit import INSTALLED, FileRecord
+from cassette_import.specialization.registry import Registry
+
+__all__ = ["GivenTexts"]
+
+
+class GivenTexts:
+    """Notes the texts of installed modules.
+
+    Parameters
+    ----------
+    registry:
+        The registry whose modules they are.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._known: tuple[int, dict[str, FileRecord]] = (-1, {})
+        if DISPATCH.tell_of_texts is not None:
+            DISPATCH.tell_of_texts(self._tell, INSTALLED)
+
+    @hidden
+    def _tell(self, text: str | bytes, code: CodeType | None, namespace: Any) -> Any:
+        """Whether a text is wanted, if there is no code; else the code to execute."""
+        if OWN_WORK.now or self._registry.is_over:
+            return False
+        frame = sys._getframe(1)  # that of the caller of the builtin
+        record = self._record_of(namespace.get("__name__") if type(namespace) is dict else None)
+        record = record or self._record_of(frame.f_globals.get("__name__"))
+        if record is None or code is None:
+            return record is not None
+        with own_work():
+            return self._registry.given_text(record, code, text)
+
+    def _record_of(self, name: Any) -> FileRecord | None:
+        """The record of an installed module."""
+        if self._known[0] != self._registry.generation:
+            records = list(self._registry.records.values())
+            self._known = self._registry.generation, {name: one for one in records for name in one.module_names}
+        return self._known[1].get(name) if type(name) is str else None

@@ -1,0 +1,107 @@
+"""Functions in texts that installed modules give to `exec`, `eval` and `compile` are overdubbed: templates too."""
+
+import builtins
+import traceback
+
+import pytest
+
+from cassette_import import install, uninstall
+from cassette_import.contexts import CallGraph, Noop
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
+
+needs_extension = pytest.mark.skipif(not DISPATCH.is_used, reason="only the extension is told of texts: see Limits")
+
+FUNCTION = "def f(x):\\n    return abs(x)\\n"
+METHOD = "class C:\\n    def f(self, x):\\n        return abs(x)\\n"
+CLOSURE = "def g(y):\\n    def f(x):\\n        return abs(x + y)\\n    return f\\n"
+GENERATOR = "def f(x):\\n    yield abs(x)\\n"
+MAKERS = {
+    "exec": f"    exec('{FUNCTION}', space)\n    return space['f']\n",
+    "exec in the module": f"    exec('{FUNCTION}', globals())\n    return f\n",
+    "compiled bytes": f"    exec(compile(b'{FUNCTION}', '<text>', 'exec'), space)\n    return space['f']\n",
+    "eval": "    return eval('lambda x: abs(x)')\n",
+    "eval, with spaces": "    return eval(' \\t lambda x: abs(x)', {})\n",
+    "eval of compiled text": "    return eval(compile('lambda x: abs(x)', 'a name', 'eval'))\n",
+    "method": f"    exec('{METHOD}', space)\n    return space['C']().f\n",
+    "closure": f"    exec('{CLOSURE}', space)\n    return space['g'](0)\n",
+    "generator": f"    exec('{GENERATOR}', space)\n    return lambda x: next(space['f'](x))\n",
+    "future": f"    exec('from __future__ import annotations\\n{FUNCTION}', space)\n    return space['f']\n",
+}
+
+
+@needs_extension
+@pytest.mark.parametrize("is_made_inside", [False, True])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_functions_in_a_text_are_overdubbed(maker, is_made_inside, make_program, Recorder):
+    program = make_program(f"def make():\n    space = {{}}\n{MAKERS[maker]}\ndef run(f):\n    return f(-1)\n")
+    function = program.make()
+    assert function(-1) == 1
+    with Recorder() as recorder:
+        if is_made_inside:
+            function = program.make()
+        assert program.run(function) == 1
+    assert abs in recorder.functions
+    assert function(-2) == 2
+    uninstall([program.__name__])
+    code = getattr(function, "__func__", function).__code__
+    assert "cassette_import.enter" not in code.co_consts
+
+
+def test_texts_of_other_modules_stay_leaves(make_package, make_program, Recorder):
+    program = make_program("def run(f):\n    return f(-1)\n")
+    space = {}
+    exec("def f(x):\n    return abs(x)\n", space)
+    with Recorder() as recorder:
+        assert program.run(space["f"]) == 1
+    assert abs not in recorder.functions
+
+
+@pytest.mark.parametrize("text", ["1 +", "def f(:\n", "x = = 1"])
+@pytest.mark.parametrize("name", ["exec", "eval"])
+def test_errors_of_texts_are_those_of_plain_python(name, text, make_program):
+    program = make_program(f"def run(text):\n    {name}(text)\n")
+
+    def shown():
+        with pytest.raises(SyntaxError) as raised:
+            program.run(text)
+        return traceback.format_exception_only(raised.value)
+
+    plain = shown()
+    with Noop():
+        assert shown() == plain
+
+
+def test_the_builtins_stay_what_they_are(make_program):
+    texts = "eval('x + 1'), eval('sorted(locals())'), compile is __builtins__['compile']"
+    program = make_program(f"def names():\n    x = 1\n    exec('y = x + 1')\n    return {texts}\n")
+    plain = program.names()
+    with Noop():
+        assert program.names() == plain
+    assert builtins.compile.__name__ == "compile"
+    assert repr(builtins.exec) == "<built-in function exec>"
+
+
+@needs_extension
+@pytest.mark.parametrize("is_made_inside", [False, True])
+@pytest.mark.parametrize("engine", ["jinja2", "mako"])
+def test_templates_are_overdubbed(engine, is_made_inside, Recorder):
+    pytest.importorskip(engine)
+
+    def make():
+        if engine == "mako":
+            import mako.template
+
+            return mako.template.Template("hi ${name.upper()}\n")
+        import jinja2
+
+        return jinja2.Environment().from_string("hi {{ name.upper() }}\n\n")
+
+    with install([engine]):
+        template = make()
+        plain = template.render(name="bob")
+        graph = CallGraph()
+        with graph:
+            template = make() if is_made_inside else template
+            assert template.render(name="bob") == plain
+        assert {function.name for function in graph.graph().functions} & {"root", "render_body"}
+        assert template.render(name="bob") == plain
