@@ -201,6 +201,7 @@ class Context:
     errorhook: ClassVar[Any]
     overdub: ClassVar[Any]
     _hooks_enabled = True
+    _entered_modules: ClassVar[tuple[str, ...]] = ()  # modules that are overdubbed as the module of a root function is
     _adopts: ClassVar[bool] = True  # whether a `with` block has the module around it overdubbed
     _is_changed = False  # whether `disablehooks` or `enabletagging` made this instance differ from its type
     _type_defaults: ClassVar[TypeDefaults | None] = None

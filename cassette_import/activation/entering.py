@@ -6,7 +6,9 @@ Knows the kinds of activations, tags, and what new threads inherit; must not kno
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.activation import inheritance
@@ -36,6 +38,27 @@ _ROOTS: Final[dict[frozenset[str], frozenset[str]]] = {}
 """One object for each set of roots."""
 
 
+def files_of(modules: tuple[str, ...]) -> frozenset[str]:
+    """The names of the files of modules that have been imported, so that their functions are overdubbed with a root."""
+    found: set[str] = set()
+    for name in modules:
+        module = sys.modules.get(name)
+        if module is not None:
+            known = _FUNCTIONS_IN.get(name) or _FUNCTIONS_IN.setdefault(name, _function_in(module))
+            found.update(file for file in (registry.add_root(known), module.__file__) if file is not None)
+    return frozenset(found)
+
+
+def _function_in(module: Any) -> FunctionType:
+    """Some function of a module."""
+    kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    functions = [one for space in (module, *kinds) for one in vars(space).values() if type(one) is FunctionType]
+    return next(one for one in functions if one.__globals__ is vars(module))
+
+
+_FUNCTIONS_IN: Final[dict[str, FunctionType]] = {}
+
+
 def activation_of(context: Any, root: str | None = None, further: Iterable[str] = ()) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again.
 
@@ -44,6 +67,8 @@ def activation_of(context: Any, root: str | None = None, further: Iterable[str] 
     inheritance.prepare()
     here = active_here()
     roots = here.roots
+    if context._entered_modules:
+        further = (*further, *files_of(context._entered_modules))
     if further or (root is not None and root not in roots):
         wider = roots.union(further, () if root is None else (root,))
         roots = _ROOTS.setdefault(wider, wider)  # they are compared by identity first, which is quick

@@ -95,10 +95,10 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
     """
     found: list[FunctionType] = []
     seen: set[int] = set()
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
         # No attribute of the program's objects is read: that could load a lazy module.
         namespace = module_namespace(module) if issubclass(type(module), ModuleType) else {}
-        if namespace.get("__file__") not in filenames:
+        if namespace.get("__file__") not in filenames and f"<frozen {name}>" not in filenames:
             continue
         found += functions_below(namespace, filenames, seen)
     return found

@@ -142,7 +142,7 @@ class SourceFile:
 
     def _read(self) -> bytes | str | None:
         if self._source is None:
-            self._source = _read_file(self.filename) or self._source_of_loader() or self._source_in_linecache()
+            self._source = _read_file(file_of(self.filename)) or self._source_of_loader() or self._source_in_linecache()
             if self._source is None and self._module_name == "__main__":
                 self._source = main_text.main_text(self.filename)
         return self._source
@@ -404,6 +404,18 @@ def _named(module_globals: dict[str, Any] | None) -> dict[str, Any] | None:
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
 """File names that unrelated code shares. From 3.13 on, `linecache` has the program of `python -c` under `<string>`."""
+
+
+def file_of(filename: str) -> str:
+    """The file of a module of the standard library that is frozen; any other name is as it is.
+
+    >>> file_of("<frozen os>") == os.__file__, file_of("a.py")
+    (True, 'a.py')
+    """
+    if not filename.startswith("<frozen "):
+        return filename
+    module = sys.modules.get(filename[len("<frozen ") : -1])
+    return getattr(module, "__file__", None) or filename
 
 
 def _read_file(filename: str) -> bytes | None:

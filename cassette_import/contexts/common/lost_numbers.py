@@ -19,7 +19,10 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata
 from cassette_import.contexts.common.compositions import IDENTITIES
 from cassette_import.errors import CassetteError
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.interpreter.callables import lookup
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
+from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 __all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing", "is_decided_by_types", "unshared"]
 
@@ -41,8 +44,14 @@ INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, opera
 """Functions whose result does not depend on the value of a number."""
 
 
+STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue")
+"""Modules of the standard library whose classes in Python hold numbers: they are overdubbed like the program."""
+
 _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 
+
+_SIZES: Final = frozenset(map(id, (len, bool, operator.truth, operator.not_)))
+_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 _NO_NUMBERS: Final = (str, bytes, type(None))
 
@@ -85,6 +94,7 @@ class LosesNothing(Context, tagging=True):
     inherit: ClassVar[bool] = True
     recognised_types: ClassVar[tuple[type, ...]] = (float, complex, Fraction, Decimal)
     exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, INDEPENDENT))
+    _entered_modules: ClassVar[tuple[str, ...]] = STANDARD_LIBRARY
     failure: CassetteError | None = None
 
     def refuse(self, error: CassetteError) -> CassetteError:
@@ -105,6 +115,23 @@ class LosesNothing(Context, tagging=True):
         if isinstance(value, (str, bytes)) or not any(isinstance(plain(one), _CALLBACKS) for one in given):
             return False
         return bool(allmetadata(self, *given))
+
+    def depends_on_no_number(self, f: Any, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call asks for the truth or the length of an object, which its numbers do not decide.
+
+        Methods of the program that decide it are overdubbed.
+        """
+        value = plain(arguments[0]) if arguments else None
+        if id(f) not in _SIZES:
+            return False
+        if isinstance(value, _CONTAINERS):
+            return True
+        names = ("__len__",) if f is len else ("__bool__", "__len__")
+        method = next((found for name in names if (found := lookup(type(value), name)) is not None), None)
+        here = ACTIVE.get()
+        return metas_of(arguments[0]) is None and (
+            type(method) is not FunctionType or calls_overdubbed(here.suspended or here, method)
+        )
 
     def converted(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """The metadata of a number that was converted to another type; `NO_METADATA` if `f` is no conversion."""

@@ -32,8 +32,6 @@ REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
-_SIZES: Final = frozenset({len, bool, operator.truth, operator.not_})
-"""Functions whose result, for a container, depends only on the number of its items."""
 
 _OF_INFINITY: Final = frozenset(
     {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, min, max}
@@ -209,7 +207,7 @@ class PathRecorder(LosesNothing, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """Refuse a number that a function without a rule computed: it may be anything."""
-        if any(f is size for size in _SIZES) and isinstance(plain(arguments[0]), _CONTAINERS):
+        if self.depends_on_no_number(f, arguments):
             return NO_METADATA
         found = self._attribute(arguments) if f is getattr else self.converted(f, arguments)
         if found is not NO_METADATA:

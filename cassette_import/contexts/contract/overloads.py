@@ -1,4 +1,4 @@
-"""The overloads of `PathRecorder` for functions of numbers, folds and sorting.
+"""The overloads of `PathRecorder` for functions of numbers, and folds.
 
 Importing the module registers them. Knows the context and its rules; must not know who asks for paths. The overloads
 are hidden frames, because the program may inspect its callers.
@@ -16,9 +16,8 @@ from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.contexts.common.sorted_numbers import sort_numbers
 from cassette_import.contexts.contract.context import REAL_NUMBERS, Node, PathRecorder
-from cassette_import.contexts.contract.rules import DECISIONS, FOLDS, RULES, less
+from cassette_import.contexts.contract.rules import DECISIONS, FOLDS, RULES
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
@@ -58,13 +57,6 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     return ctx.number(functools.reduce(functools.partial(ctx.node, FOLDS[f]), operands))
 
 
-@hidden
-def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
-    return sort_numbers(
-        ctx, f, items, keywords, operand=ctx.operand, less=functools.partial(less, ctx, f), refused=ctx.not_contracted
-    )
-
-
 for _function in RULES:
     PathRecorder.overdub.register(_function)(_apply)
 for _function in FOLDS:
@@ -72,8 +64,6 @@ for _function in FOLDS:
 for _function in COMPOSITIONS:
     if _function not in APPROXIMATE:
         PathRecorder.overdub.register(_function)(compose)
-for _function in (sorted, list.sort):
-    PathRecorder.overdub.register(_function)(_sorted)
 
 
 RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel

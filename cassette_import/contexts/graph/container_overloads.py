@@ -160,6 +160,8 @@ def _contains(ctx: Any, f: Any, owner: Any, item: Any) -> Any:
         return call_without_overload(f, (owner, item), {})
     if not isinstance(bare, (*CONTAINERS, str, bytes, range)) or (type(bare) is dict and allmetadata(ctx, bare)):
         return call_without_overload(f, (owner, ctx.decided(item)), {})
+    if not (ctx.is_data(owner) and ctx.is_data(item)):
+        return call_without_overload(f, (owner, item), {})
     return ctx.operation(f, (owner, item), {}, called(ctx, f, (bare, plain(item))))
 
 

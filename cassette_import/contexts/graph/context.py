@@ -37,6 +37,7 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, S
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.runtime.silent_logging import is_silent
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
@@ -200,6 +201,16 @@ class TraceContext(LosesNothing, tagging=True):
             )
         return Constant(bare)
 
+    def is_data(self, value: Any) -> bool:
+        """Whether a value can be an operand: it consists of nodes, of known values, and of containers of these."""
+        bare = plain(value)
+        if self.node_of(value) is not None or not holds_metadata((bare,), self._tag):
+            return True
+        if type(bare) is dict:
+            slots = self._store.slots_by_key(bare)
+            return all(self.is_data(Tagged(*slots[key]) if key in slots else part) for key, part in bare.items())
+        return type(bare) in _SEQUENCES and all(map(self.is_data, self._store.wrapped_items(bare)))
+
     @property
     def _tag(self) -> Any:
         return tag_of(self)
@@ -217,7 +228,7 @@ class TraceContext(LosesNothing, tagging=True):
             items = [self._item(node, number, one) for number, one in enumerate(value)]
             self._store.set_item_metas(value, items)
             return NO_METADATA
-        if kind in (dict, set, frozenset, deque):
+        if issubclass(kind, (dict, set, frozenset, deque)):
             raise self.refuse(
                 refusal(f"{leaf_name(node.function)} makes a {kind.__name__} of unknown values", _INSTALL)
             )
@@ -239,9 +250,8 @@ class TraceContext(LosesNothing, tagging=True):
             raise self.refuse(
                 refusal(f"an object of the type {type(f).__qualname__} is called with unknown values", _CALL_FUNCTION)
             )
-        for one in (*arguments, *keywords.values()):
-            if metas_of(one) is None and type(plain(one)) in (list, tuple, dict) and f in _SIZES:
-                return NO_METADATA
+        if arguments and metas_of(arguments[0]) is None and self.depends_on_no_number(f, arguments):
+            return NO_METADATA
         if self._ran_methods_of_program(f, arguments):
             return NO_METADATA
         if f in _QUESTIONS and self.node_of(arguments[0]) is None:
@@ -311,7 +321,7 @@ class TraceContext(LosesNothing, tagging=True):
                 )
         if id(f) in MUTATORS and arguments:
             self.check_change(f, arguments)
-        elif not self._may_call(f):
+        elif not self._may_call(f) and not is_silent(f, tuple(map(plain, arguments))):
             what = f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments"
             advice = _NOT_COMPILED if type(f).__module__.startswith("numba.") else _INSTALL
             raise self.refuse(refusal(*refused_call(f, leaf_name(f)) or (what, advice)))
@@ -374,8 +384,6 @@ def _changed_outside(owner: Any) -> NotRepresentable:
     )
 
 
-_SIZES: Final = (len, bool, operator.truth, operator.not_)
-"""What depends on the length of a container alone, which is known."""
 _QUESTIONS: Final = (callable, hasattr, isinstance, type)
 """What does not depend on the parts of an object."""
 

@@ -8,14 +8,13 @@ undone after the trace, as if it had got a copy. Knows objects; must not know no
 from __future__ import annotations
 
 import gc
-from collections import deque
 from collections.abc import Callable, Mapping
 from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodType
 from typing import Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.numeric_values import can_change
-from cassette_import.contexts.common.outliving import CODE, OPAQUE, outliving
+from cassette_import.contexts.common.outliving import CODE, COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.heap import functions_of
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
@@ -23,7 +22,6 @@ from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["NOT_FOLLOWED", "Outside", "namespace", "reachable", "stores_the_same"]
 
-_COPIED: Final = (list, set, deque, bytearray, dict)
 NOT_FOLLOWED: Final = (*OPAQUE, Context)
 """Where the search for references ends: a suspended generator refers to its context, which has noted all changes."""
 _MOST: Final = 200_000
@@ -172,7 +170,9 @@ def _slots(owner: Any) -> list[str]:
 def _content(owner: Any) -> list[Any]:
     if hasattr(type(owner), "__next__"):
         return []
-    if isinstance(owner, _COPIED) or can_change(owner):
+    if isinstance(owner, COPIED):
+        return [copy_of(owner)]
+    if can_change(owner):
         return [owner.copy()]
     slots = {name: _stored(owner, name) for name in _slots(owner)}
     attributes = namespace(owner)
@@ -184,12 +184,8 @@ def _restore(owner: Any, content: list[Any]) -> None:
         return
     if can_change(owner):
         owner[...] = content[0]
-    elif isinstance(owner, (list, deque, bytearray)):
-        owner.clear()
-        owner.extend(content[0])
-    elif isinstance(owner, (dict, set)):
-        owner.clear()
-        owner.update(content[0])
+    elif isinstance(owner, COPIED):
+        fill(owner, content[0])
     else:
         attributes, slots = content
         if attributes is not None:

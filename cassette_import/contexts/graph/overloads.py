@@ -26,7 +26,7 @@ from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = ["TraceContext"]
 
@@ -44,13 +44,28 @@ def _has_node(ctx: Any, values: Any) -> bool:
 def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if f in IN_PLACE and can_change(plain(arguments[0])) and allmetadata(ctx, *arguments):
         return changes_array(ctx, f, *arguments)
+    values = [plain(one) for one in arguments]
+    if f in _COMPARISONS and _is_container_of_data(ctx, arguments):
+        return ctx.operation(f, arguments, {}, called(ctx, f, values))
     if keywords or not _has_node(ctx, arguments) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
-    values = [plain(one) for one in arguments]
     has_container = any(isinstance(one, CONTAINERS) for one in values)
     if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
         return call_without_overload(f, tuple(map(ctx.decided, arguments)), {})
     return ctx.operation(f, arguments, {}, called(ctx, f, values))
+
+
+def _is_container_of_data(ctx: Any, operands: Any) -> bool:
+    """Whether containers of the interpreter's own are compared or searched, of which some parts are unknown."""
+    kinds = {type(plain(one)) for one in operands[:1]}
+    return kinds <= {list, tuple, dict} and bool(allmetadata(ctx, *operands)) and all(map(ctx.is_data, operands))
+
+
+@hidden
+def _look_for(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if keywords or not _is_container_of_data(ctx, arguments) or len(arguments) > 2:
+        return call_without_overload(f, arguments, keywords)
+    return ctx.operation(f, arguments, {}, called(ctx, f, list(map(plain, arguments))))
 
 
 _COMPARISONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
@@ -73,19 +88,14 @@ def _fold(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     place = 1 if f is str.join else 0
     several = f in (min, max) and len(arguments) > 1
     given = list(arguments)
-    if not several and f is not list.sort and len(given) > place and ctx.node_of(given[place]) is None:
+    if not several and len(given) > place and ctx.node_of(given[place]) is None:
         given[place] = _listed(ctx, given[place])
     values = given if several else [*given[place : place + 1], *given[:place], *given[place + 1 :]]
     if not allmetadata(ctx, *values, *keywords.values()):
         return call_without_overload(f, tuple(given), keywords)
-    if plain(keywords.get("key")) is not None:
-        return _chosen_by_key(ctx, f, list(values) if several else items_of(ctx, given[0]), keywords)
-    if runs_own_method(f, values if several else items_of(ctx, given[place])):
+    items = list(values) if several else items_of(ctx, given[place])
+    if plain(keywords.get("key")) is not None or runs_own_method(f, items) or not all(map(ctx.is_data, items)):
         return call_without_overload(f, tuple(given), keywords)
-    if f is list.sort:
-        made = _fold(ctx, sorted, list(bound(ctx, items_of(ctx, given[0]))), **keywords)
-        run(operator.setitem, given[0], slice(None), made)
-        return call_without_overload(operator.setitem, (given[0], slice(None), made), {})
     named = {name: plain(one) for name, one in keywords.items()}
     return ctx.operation(
         f, tuple(given), keywords, unshared(called(ctx, functools.partial(f, **named), list(map(plain, given))))
@@ -97,37 +107,14 @@ def _listed(ctx: Any, source: Any) -> list[Any]:
 
 
 @hidden
-def _chosen_by_key(ctx: Any, f: Any, items: list[Any], keywords: dict[str, Any]) -> Any:
-    """`sorted`, `min` and `max` with a key: each comparison of keys that is made is a guard."""
-    key = keywords["key"]
-    keys = {id(item): (item, run_event(key, item)) for item in items}
-    is_less = functools.partial(_is_less, ctx)
-    if f in (min, max):
-        best = items[0]
-        for item in items[1:]:
-            one, other = keys[id(item)][1], keys[id(best)][1]
-            if is_less(one, other) if f is min else is_less(other, one):
-                best = item
-        return best
-    if f is list.sort:
-        raise ctx.refuse(refusal("a list is sorted in place by an unknown key", "Use sorted(…, key=…)"))
-    order = functools.cmp_to_key(lambda one, other: _compared(is_less, keys[id(one)][1], keys[id(other)][1]))
-    return bound(ctx, sorted(items, key=order, reverse=bool(plain(keywords.get("reverse", False)))))
-
-
-def _compared(is_less: Any, one: Any, other: Any) -> int:
-    return -1 if is_less(one, other) else 1 if is_less(other, one) else 0
-
-
-@hidden
-def run_event(function: Any, *arguments: Any) -> Any:
-    """Call a function of the program with values that may be wrapped."""
-    return call_without_overload(function, arguments, {})
-
-
-@hidden
-def _is_less(ctx: Any, one: Any, other: Any) -> bool:
-    return _truth(ctx, operator.truth, _operate(ctx, operator.lt, one, other))
+def _sort(ctx: Any, f: Any, owner: Any, **keywords: Any) -> None:
+    """`list.sort`: the items of `sorted`, or the comparisons that the rule makes."""
+    if plain(keywords.get("key")) is not None or not (allmetadata(ctx, plain(owner)) and ctx.is_data(plain(owner))):
+        return call_without_overload(f, (owner,), keywords)  # type: ignore[no-any-return]  # it is None
+    ctx.check_change(f, (owner,))
+    made = _fold(ctx, sorted, owner, **keywords)
+    call_without_overload(operator.setitem, (owner, slice(None), made), {})
+    return None
 
 
 # ---- decisions
@@ -238,7 +225,9 @@ def _global(ctx: Any, f: Any, namespace: Any, name: str, *value: Any) -> Any:
 _REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_operate, (*OPERATORS, *IN_PLACE, abs, pow, divmod, round, math.floor, math.ceil, math.trunc)),
     (_convert, (float, int, complex, bool, str, repr, format, ascii, bytes)),
-    (_fold, (sum, min, max, sorted, list.sort, str.join, math.fsum, math.prod)),
+    (_fold, (sum, min, max, sorted, str.join, math.fsum, math.prod)),
+    (_look_for, (list.index, list.count, tuple.index, tuple.count, operator.countOf, operator.indexOf)),
+    (_sort, (list.sort, list.sort)),
     (_truth, (operator.truth, operator.truth)),
     (_not, (operator.not_, operator.not_)),
     (_identity, (operator.is_, operator.is_not)),

@@ -7,7 +7,6 @@ function `enclosure`.
 from __future__ import annotations
 
 import numbers
-import operator
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -34,9 +33,6 @@ CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 _PRECISIONS: Final = 2, 1_000_000
 """The fewest and the most bits that the arithmetic can have."""
-
-_SIZES: Final = frozenset({len, bool, operator.truth, operator.not_})
-"""Functions whose result, for a container, depends only on the number of its items."""
 
 
 class Intervals(LosesNothing, tagging=True):
@@ -75,7 +71,7 @@ class Intervals(LosesNothing, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """Refuse a number that a function without a rule computed: it may be anything."""
-        if any(f is size for size in _SIZES) and isinstance(plain(arguments[0]), CONTAINERS):
+        if self.depends_on_no_number(f, arguments):
             return NO_METADATA
         found = self.attribute(arguments) if f is getattr else self.converted(f, arguments)
         if found is not NO_METADATA:

@@ -1,4 +1,4 @@
-"""The overloads of `Intervals` for functions of numbers, folds and sorting.
+"""The overloads of `Intervals` for functions of numbers, and folds.
 
 Importing the module registers them. Knows the context and its rules; must not know the function `enclosure`. The
 overloads are hidden frames, because the program may inspect its callers.
@@ -18,7 +18,6 @@ from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.contexts.common.sorted_numbers import sort_numbers
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
@@ -29,7 +28,6 @@ from cassette_import.contexts.intervals.rules import (
     RULES,
     OutsideDomain,
     fits_floats,
-    less,
     workprec,
 )
 from cassette_import.interpreter.hidden_frames import hidden
@@ -102,14 +100,6 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     return tag(value, ctx, found)
 
 
-@hidden
-def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
-    def is_less(*pair: Any) -> bool:
-        return less(functools.partial(ctx.choose, f, pair), *pair)
-
-    return sort_numbers(ctx, f, items, keywords, operand=ctx.span, less=is_less, refused=ctx.not_enclosed)
-
-
 for _function in (*RULES, *CHOICES):
     Intervals.overdub.register(_function)(_apply)
 for _function in FOLDS:
@@ -117,8 +107,6 @@ for _function in FOLDS:
 for _function in COMPOSITIONS:
     if _function not in APPROXIMATE:
         Intervals.overdub.register(_function)(compose)
-for _function in (sorted, list.sort):
-    Intervals.overdub.register(_function)(_sorted)
 
 
 RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel

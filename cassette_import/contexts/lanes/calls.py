@@ -5,12 +5,17 @@ Knows which functions are overdubbed, and the rules of the others; must not know
 
 from __future__ import annotations
 
+import collections
 import functools
+import operator
+import sys
+from collections import OrderedDict, defaultdict, deque
 from enum import Enum
 from types import (
     BuiltinFunctionType,
     FunctionType,
     GeneratorType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -37,7 +42,7 @@ from cassette_import.contexts.lanes.known_functions import (
     PURE_MODULES,
     SEQUENCE_FUNCTIONS,
     TAKES_ITERATORS,
-    is_silent,
+    WITHOUT_STATE,
 )
 from cassette_import.contexts.lanes.lane import Lane, LaneMethod, agreed
 from cassette_import.contexts.lanes.nested_functions import NESTED, original_of
@@ -45,6 +50,7 @@ from cassette_import.contexts.lanes.special_methods import SpecialMethods
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
+from cassette_import.runtime.silent_logging import is_silent
 
 __all__ = ["Calls"]
 
@@ -52,6 +58,8 @@ _METHODS: Final = (BuiltinFunctionType, MethodWrapperType)
 _DESCRIPTORS: Final = (MethodDescriptorType, WrapperDescriptorType)
 _OF_NAMED_TUPLES: Final = ("_replace", "_make", "_asdict")
 """Methods in Python of the module `collections` that move items."""
+_COUNTS: Final = vars(collections).get("_count_elements")
+"""The part of `Counter` in C, which changes its first argument."""
 _CACHED: Final = type(functools.lru_cache(lambda: None))
 
 
@@ -107,8 +115,8 @@ class Calls(SpecialMethods):
             return self._leaf(f, arguments, keywords)
         if issubclass(f, BaseException):
             return f(*arguments, **keywords)
-        if issubclass(f, Enum) and len(arguments) == 1 and type(arguments[0]) is Lane and not keywords:
-            return compute(f, *arguments)  # the member with this value
+        if issubclass(f, Enum) and len(arguments) == 1 and not keywords:  # the member with this value
+            return compute(f, *arguments) if type(arguments[0]) is Lane else f(*arguments)
         init: Any = python_function(f)
         if _is_made_by(f, init) and (self._runs(init) or init.__code__.co_filename == "<string>"):
             made = object.__new__(f)
@@ -140,6 +148,8 @@ class Calls(SpecialMethods):
             if direct or contains_lane(arguments) or contains_lane(keywords):
                 return self._elementwise(f, arguments, keywords)
         if f in RULES:
+            if f in TAKES_ITERATORS:
+                arguments = tuple([list(one) if hasattr(type(one), "__next__") else one for one in arguments])
             inside = direct or any(contains_lane(one) for one in arguments)
             return RULES[f](*arguments, **keywords) if inside else f(*arguments, **keywords)
         if f in SEQUENCE_FUNCTIONS:
@@ -190,6 +200,8 @@ class Calls(SpecialMethods):
         else:
             return self._unknown(f, arguments, keywords)
         name = f.__name__
+        if type(receiver) is MemberDescriptorType and name == "__set__" and len(given) == 2:
+            return self.store_attribute(given[0], receiver.__name__, given[1])
         if type(receiver) is Lane:
             return getattr(receiver, name)(*given, **keywords)
         if name == "__setattr__" and len(given) == 2:
@@ -252,6 +264,9 @@ class Calls(SpecialMethods):
             return f(*arguments, **keywords)
         if isinstance(f, functools.partial):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
+        if type(f) is operator.methodcaller and len(arguments) == 1 and not keywords:
+            name, given, named = _method_called(f)
+            return self.call(getattr(arguments[0], name), *given, **named)
         code = getattr(function, "__code__", None)
         if function is not None and code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
             if (inner := original_of(function)) is not None and not any(map(_is_array, arguments)):
@@ -268,17 +283,19 @@ class Calls(SpecialMethods):
         if module == "collections" and f.__name__ in _OF_NAMED_TUPLES and function is not None:
             return f(*arguments, **keywords)
         involved = contains_lane(arguments) or contains_lane(keywords) or contains_lane(getattr(f, "__self__", None))
-        if str(module) == "logging" and is_silent(f, arguments):
+        if is_silent(f, arguments) or (f is sys.exc_info and sys.exc_info()[1] is None):
             return f(*arguments, **keywords)
         if module == "statistics":
             return sequence_call(f, arguments, keywords)
         receiver = getattr(f, "__self__", None)
+        if f is _COUNTS:
+            self.changes(arguments[0])
         if receiver is not None and type(receiver) is not ModuleType and str(module).startswith("collections"):
             self.changes(receiver)  # a class in Python, whose methods change its objects
         if str(module).partition(".")[0] in PURE_MODULES:
             if not involved:
                 return f(*arguments, **keywords)
-            if can_be_apart(*arguments, *keywords.values()):
+            if can_be_apart(*arguments, *keywords.values()) and self._shares_nothing(f, *arguments, *keywords.values()):
                 return self._elementwise(f, arguments, keywords)
         if code is not None:
             advice = f"add its package to the argument packages ({module!r} is not installed)"
@@ -290,6 +307,37 @@ class Calls(SpecialMethods):
                 EffectError(f"{name_of(f)} {what}, and there is no rule for it, at {place()}: {advice}")
             )
         raise self.effect(f"{name_of(f)} {what}", advice)
+
+    def _shares_nothing(self, *values: Any) -> bool:
+        """Whether a function without a rule, which is called for each lane, reaches no object that all lanes share."""
+        return all(map(self._is_own, values))
+
+    def _is_own(self, value: Any) -> bool:
+        kind = type(value)
+        if kind is FunctionType:  # what a converted function changes is noted
+            return self._runs(value) or self._shares_nothing(*map(_content, value.__closure__ or ()))
+        if kind in (*_METHODS, MethodType):
+            return isinstance(value.__self__, (ModuleType, type)) or self._is_own(value.__self__)
+        if kind in _PLAIN_CONTAINERS:
+            return self._shares_nothing(*(value.values() if isinstance(value, dict) else value))
+        if kind is functools.partial:
+            return self._shares_nothing(value.func, *value.args, *value.keywords.values())
+        return kind is Lane or is_immutable(value) or kind.__module__ in WITHOUT_STATE or value is None
+
+
+_PLAIN_CONTAINERS: Final = (list, tuple, dict, set, frozenset, deque, OrderedDict, defaultdict)
+
+
+def _method_called(f: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """What a `methodcaller` calls: the name, the arguments and the keywords."""
+    make, given = f.__reduce__()
+    keywords = make.keywords if isinstance(make, functools.partial) else {}
+    name, *arguments = (*make.args, *given) if keywords else given
+    return name, tuple(arguments), keywords
+
+
+def _content(cell: Any) -> Any:
+    return getattr(cell, "cell_contents", None)
 
 
 class _Get:

@@ -17,9 +17,11 @@ from cassette_import.contexts.lanes.columns import is_immutable, kind_of
 from cassette_import.contexts.lanes.containers import can_be_apart, contains_lane
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import EffectError, place
+from cassette_import.contexts.lanes.known_functions import STANDARD_LIBRARY
 from cassette_import.contexts.lanes.lane import Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, choice_of
+from cassette_import.contexts.lanes.merged_containers import ToldApart
 from cassette_import.contexts.lanes.merging import Partial
 from cassette_import.contexts.lanes.pattern_classes import PatternClasses
 from cassette_import.passes.if_conversion import if_conversion
@@ -33,6 +35,7 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
     """Runs a function once for many lanes. `vectorize` is its interface."""
 
     passes: Any = [if_conversion]
+    _entered_modules = STANDARD_LIBRARY
 
     def __init__(self, lanes: Lanes, roots: frozenset[str], shared: Any) -> None:
         Context.__init__(self)
@@ -87,7 +90,11 @@ class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):
 
     def is_(self, one: Any, other: Any) -> Any:
         """`one is other`."""
-        return one is other if type(one) is not Lane and type(other) is not Lane else identical(one, other)
+        if type(one) is Lane or type(other) is Lane:
+            return identical(one, other)
+        if one is not other and self.lanes.containers.stands(one) and self.lanes.containers.stands(other):
+            raise self.lanes.refuse(ToldApart())
+        return one is other
 
     def contains(self, item: Any, *of: Any) -> Any:
         """`item in container`."""

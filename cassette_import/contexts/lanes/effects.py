@@ -8,11 +8,10 @@ outlived the call. Knows objects; must not know lanes.
 from __future__ import annotations
 
 import gc
-from collections import deque
 from types import CellType, ModuleType
 from typing import Any, Final
 
-from cassette_import.contexts.common.outliving import OPAQUE, outliving
+from cassette_import.contexts.common.outliving import COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.contexts.lanes.errors import place
 from cassette_import.contexts.lanes.lane import Lane
 
@@ -33,9 +32,14 @@ class Changes:
 
     def __init__(self, shared: Any) -> None:
         self._shared = {id(one): one for one in shared}
-        self._entries: dict[int, tuple[Any, Any, str]] = {}
+        self.entries: dict[int, tuple[Any, Any, str]] = {}
+        """The changed objects by identity: each with its former content, and the place of the first change."""
         self.is_undone = True
         """Whether `undo` restores all objects that outlive the call."""
+
+    def begun(self) -> Changes:
+        """The changes of a part of the run, which ends before the run goes on."""
+        return Changes(self._shared.values())
 
     def note(self, holder: Any) -> str | None:
         """Note an object that is about to change; return why that is an effect, if it is certain already."""
@@ -43,13 +47,13 @@ class Changes:
             return f"{holder!r} is changed"
         if id(holder) in self._shared:
             return "an argument of the function is changed"
-        if id(holder) not in self._entries:
-            self._entries[id(holder)] = holder, _content(holder), place()
+        if id(holder) not in self.entries:
+            self.entries[id(holder)] = holder, _content(holder), place()
         return None
 
     def undo(self) -> None:
         """Restore the former content of every object, for the latest one first."""
-        for holder, content, _ in reversed(self._entries.values()):
+        for holder, content, _ in reversed(self.entries.values()):
             _restore(holder, content)
 
     def outliving(self, outcome: list[Any]) -> str | None:
@@ -57,7 +61,7 @@ class Changes:
 
         If the object is an iterator, `is_undone` is false from now on: an iterator cannot be put back.
         """
-        if not self._entries:
+        if not self.entries:
             return None
         found = self._reachable_from_outside(outcome)
         if found is not None:
@@ -66,10 +70,10 @@ class Changes:
         return found
 
     def _reachable_from_outside(self, outcome: list[Any]) -> str | None:
-        seen = outliving(self._entries, outcome, _OPAQUE)
+        seen = outliving(self.entries, outcome, _OPAQUE)
         if seen is None:
-            return next(iter(self._entries.values()))[2]
-        found = [entry for key, entry in self._entries.items() if key in seen]
+            return next(iter(self.entries.values()))[2]
+        found = [entry for key, entry in self.entries.items() if key in seen]
         self.is_undone = not any(hasattr(type(holder), "__next__") for holder, _, _ in found)
         return found[0][2] if found else None
 
@@ -79,8 +83,8 @@ def _content(holder: Any) -> Any:
         return [getattr(holder, "cell_contents", _EMPTY)]
     if hasattr(type(holder), "__next__"):
         return []
-    if isinstance(holder, (list, set, deque, bytearray, dict)):
-        return [holder.copy()]
+    if isinstance(holder, COPIED):
+        return [copy_of(holder)]
     content = [dict(vars(holder))] if hasattr(holder, "__dict__") else []
     slots = {
         name: getattr(holder, name)
@@ -102,12 +106,8 @@ def _restore(holder: Any, content: list[Any]) -> None:
         else:
             holder.cell_contents = content[0]
         return
-    if isinstance(holder, (list, deque, bytearray)):
-        holder.clear()
-        holder.extend(content[0])
-    elif isinstance(holder, (dict, set)):
-        holder.clear()
-        holder.update(content[0])
+    if isinstance(holder, COPIED):
+        fill(holder, content[0])
     else:
         for part in content:
             if part is content[0] and hasattr(holder, "__dict__"):

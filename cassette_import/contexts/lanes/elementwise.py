@@ -42,8 +42,17 @@ def compute(function: Any, *operands: Any) -> Any:
         data = [one.at(active) if type(one) is Lane else one for one in operands]
         if lanes.active is active:
             break
-    with np.errstate(all="ignore"):
-        result, failed = _columns(function, data, active.size)
+    log, lanes.log = lanes.log, lanes.log.begun()
+    try:
+        with np.errstate(all="ignore"):
+            result, failed = _columns(function, data, active.size)
+        where = lanes.log.outliving([result])
+    finally:
+        log, lanes.log = lanes.log, log
+    if where is not None:
+        log.undo()
+        what = f"{name_of(function)} runs for each lane, and calls what changes an object that all lanes share"
+        raise lanes.refuse(EffectError(f"{what}, at {where}: take the call out of the vectorized function"))
     if failed is not None and failed.any():
         if failed.all():
             _raise(lanes, function, data, active)

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["EffectError", "TooManyPaths", "is_compiled_by_numba", "name_of", "place", "place_of"]
+
+
+_LIBRARY: Final = frozenset({"collections", "collections.abc", "queue"})
 
 
 class EffectError(CassetteError):
@@ -27,9 +30,11 @@ class TooManyPaths(CassetteError):
 
 
 def place() -> str:
-    """The line of the program that runs now, as text."""
+    """The line of the program that runs now, as text; not that of a module of the standard library."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(PACKAGE_FOLDER) or frame.f_globals.get("__name__") in _LIBRARY
+    ):
         frame = frame.f_back
     return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

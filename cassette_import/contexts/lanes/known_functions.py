@@ -13,7 +13,6 @@ import dataclasses
 import datetime
 import functools
 import itertools
-import logging
 import math
 import operator
 import statistics
@@ -32,8 +31,9 @@ __all__ = [
     "PARTS",
     "PURE_MODULES",
     "SEQUENCE_FUNCTIONS",
+    "STANDARD_LIBRARY",
     "TAKES_ITERATORS",
-    "is_silent",
+    "WITHOUT_STATE",
 ]
 
 ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
@@ -130,25 +130,6 @@ EFFECTS_BY_NAME: Final = frozenset(
 )
 """Functions of modules without effects that have some, as module and name."""
 
-_RECORDING: Final = {
-    name.lower(): level for level, name in ((level, logging.getLevelName(level)) for level in (10, 20, 30, 40, 50))
-}
-"""The levels of the methods of loggers that write records."""
-
-
-def is_silent(f: Any, arguments: tuple[Any, ...]) -> bool:
-    """Whether a function of `logging` writes nothing: it finds a logger, or the logger ignores the level."""
-    if f is logging.getLogger:
-        return True
-    logger = getattr(f, "__self__", None)
-    if not isinstance(logger, logging.Logger):
-        return False
-    if f.__name__ in ("isEnabledFor", "getEffectiveLevel"):
-        return True
-    level = arguments[0] if f.__name__ == "log" and arguments else _RECORDING.get(f.__name__)
-    return type(level) is int and not logger.isEnabledFor(level)
-
-
 PURE_MODULES: Final = frozenset(
     [
         "builtins",
@@ -193,6 +174,17 @@ PURE_MODULES: Final = frozenset(
     ]
 )
 """Modules whose functions have no effects, `EFFECTS` and the methods in `CHANGING` aside."""
+
+STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue")
+"""Modules of the standard library whose classes in Python keep values: they are converted like the program."""
+
+WITHOUT_STATE: Final = frozenset(
+    [
+        *("builtins", "string", "textwrap", "json", "datetime", "decimal", "_decimal", "fractions", "re", "struct"),
+        *("_struct", "calendar", "statistics", "operator", "_operator", "enum", "types"),
+    ]
+)
+"""Modules whose objects are not changed by their methods, containers aside."""
 
 CHANGING: Final[dict[type, frozenset[str]]] = {
     list: frozenset(

@@ -165,11 +165,11 @@ class Lane:
     __array_ufunc__ = None
 
 
-def _split(lane: Lane, agreeing: Any, value: Any) -> Any:
+def _split(lane: Lane, agreeing: Any, value: Any, what: str = "decides in code that is not converted") -> Any:
     """A value that some lanes have; the other ones are dropped."""
     keep = np.asarray(agreeing, bool)
     if not keep.all():
-        lane.lanes.drop(lane.lanes.active.ids[~keep])
+        lane.lanes.drop(lane.lanes.active.ids[~keep], f"a value that differs between them {what}")
     return value
 
 
@@ -206,7 +206,7 @@ def agreed(lane: Any, what: str = "is needed as one value") -> Any:
         )
     most = max(counts, key=counts.__getitem__)
     first = keys.index(most)
-    return _split(lane, [key == most for key in keys], values[first])
+    return _split(lane, [key == most for key in keys], values[first], what)
 
 
 class _Port:

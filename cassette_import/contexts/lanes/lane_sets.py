@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from cassette_import.contexts.lanes.errors import place
+from cassette_import.contexts.lanes.merged_containers import MergedContainers
+
 __all__ = ["LaneSet", "Lanes", "NotInSet"]
 
 
@@ -101,8 +104,13 @@ class LaneSet:
 class Lanes:
     """The lanes of one run."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, merges_containers: bool = True) -> None:
         self.version = 0
+        self.log: Any = None
+        """What the run has changed: `effects.Changes`."""
+        self.containers = MergedContainers(merges_containers)
+        self.splits: dict[str, int] = {}
+        """How often lanes have been dropped, by the place and the reason."""
         self.whole = self.active = LaneSet(None, 0, everything=size)
         """The lanes that execute the present code. They agree on everything that has been decided on the way."""
         self.alive = size
@@ -139,11 +147,13 @@ class Lanes:
                 lanes.version = self.version
         return lanes
 
-    def drop(self, ids: Any) -> None:
+    def drop(self, ids: Any, why: str = "they take different paths") -> None:
         """Go on without some lanes, which will be run by themselves."""
         ids = ids[~self.dropped[ids]]
         if not len(ids):
             return
+        where = f"{place()}: {why}"
+        self.splits[where] = self.splits.get(where, 0) + 1
         self.dropped[ids] = True
         self.alive -= len(ids)
         self.version += 1

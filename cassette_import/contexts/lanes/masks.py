@@ -70,6 +70,7 @@ class Choice:
         # For the type checker: the first side has ended.
         after_one = lanes.current(self._after_one)  # type: ignore[arg-type]
         pieces = [(after_one, self._values if self._swapped else values), (lanes.active, values)]
+        self._saved = self._values = ()  # else the objects before would seem to be used
         return _joined(lanes, [piece for piece in pieces if piece[0].size], self.parent, values)
 
     def value(self, one: Any, other: Any) -> Any:
@@ -213,6 +214,7 @@ class Loop:
         if lanes.active.size and not self._left and not self._stopped:
             return values
         pieces = [*self._stopped, *self._left]
+        self._stopped, self._left = [], []
         if lanes.active.size and not (pieces and pieces[-1][0] is lanes.active):
             pieces.append((lanes.active, values))
         return self._come_back(pieces, values)

@@ -58,7 +58,28 @@ def merged(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
             return _tuple(lanes, pieces)
     if all(type(value) is Lane or is_immutable(value) for value in values):
         return _column(lanes, target, pieces)
+    if lanes.containers.is_allowed and len({_shape(value) for value in values}) == 1 and _shape(first) is not None:
+        return _container(lanes, pieces, values)
     return _largest(lanes, pieces)
+
+
+def _shape(value: Any) -> Any:
+    """What two containers must have in common, so that one can stand for both; None for other objects."""
+    if type(value) is list:
+        return list, len(value)
+    return (dict, tuple(value)) if type(value) is dict else None
+
+
+def _container(lanes: Lanes, pieces: Pieces, values: list[Any]) -> Any:
+    """A list or dict that stands for those of several sets of lanes."""
+    first = values[0]
+    items: Any = []
+    for key in range(len(first)) if type(first) is list else first:
+        parts = [(lanes.current(members), value[key]) for members, value in pieces]
+        items.append(merged(lanes, lanes.active, [part for part in parts if part[0].size]))
+    made = items if type(first) is list else dict(zip(first, items, strict=True))
+    lanes.containers.note(made, values)
+    return made
 
 
 def _column(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
@@ -146,7 +167,7 @@ def _largest(lanes: Lanes, pieces: Pieces) -> Any:
     for group in groups.values():
         if group is not best:
             for members, _ in group:
-                lanes.drop(members.ids)
+                lanes.drop(members.ids, f"each has another {type(best[0][1]).__name__}, which cannot be merged")
     return best[0][1]
 
 

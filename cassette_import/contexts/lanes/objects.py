@@ -18,6 +18,7 @@ from cassette_import.contexts.lanes.effects import Changes
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.merged_containers import ToldApart
 from cassette_import.contexts.lanes.merging import scattered
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
@@ -34,10 +35,15 @@ class Objects(ConvertedCode):
     def __init__(self, lanes: Lanes, roots: frozenset[str], shared: Any) -> None:
         self.lanes = lanes
         self.roots = roots
-        self.log = Changes(shared)
+        lanes.log = Changes(shared)
         self._kinds: dict[type, bool] = {}
         self._converted: dict[Any, bool] = {}
         self._fresh: dict[int, tuple[Any, LaneSet]] = {}
+
+    @property
+    def log(self) -> Changes:
+        """What the run has changed."""
+        return self.lanes.log  # type: ignore[no-any-return]  # of this type
 
     def effect(self, what: str, advice: str) -> Exception:
         """The error for an effect."""
@@ -74,17 +80,25 @@ class Objects(ConvertedCode):
     def forget(self) -> None:
         """Release the objects that have been noted."""
         self._fresh.clear()
+        self.lanes.containers.forget()
 
     def changes(self, holder: Any) -> None:
         """Note that an object changes as a whole. If other lanes know it, they are dropped."""
+        self._keeps_standing(holder)
         why = self.log.note(holder)
         if why is not None:
             raise self.effect(why, "change a copy that the function makes itself, or return the value")
         if self.lanes.masked and not self.is_fresh(holder):
             self.lanes.commit()
 
+    def _keeps_standing(self, holder: Any) -> None:
+        """End the run if the change of a container tells it from the one that stands for it."""
+        if self.lanes.containers.is_told_apart(holder, [self.log.entries, self._fresh]):
+            raise self.lanes.refuse(ToldApart())
+
     def _changes_part(self, holder: Any, old: Any, value: Any) -> Any:
         """Note that a part of an object changes; return what to store, so that other lanes keep the old part."""
+        self._keeps_standing(holder)
         why = self.log.note(holder)
         if why is not None:
             raise self.effect(why, "change a copy that the function makes itself, or return the value")

@@ -7,20 +7,23 @@ by one. Knows how lanes are scheduled in runs; must not know how code is convert
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
+from cassette_import.activation.entering import files_of
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.lanes.arrays import column_of, plain_number, refuse_subclasses, shaped
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.context import LanesContext
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, name_of, place_of
+from cassette_import.contexts.lanes.known_functions import STANDARD_LIBRARY
 from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.memory import keep_freed_memory
+from cassette_import.contexts.lanes.merged_containers import ToldApart
 from cassette_import.contexts.lanes.structures import UnknownStructure, assembled, exception_of
 from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
 from cassette_import.interpreter.callables import python_function
@@ -39,6 +42,10 @@ _LARGE: Final = 2**13
 _FEW: Final = 4
 """So many lanes are run one by one: that is as quick as a run for all of them."""
 
+_MANY: Final = 128
+_SMALL: Final = 4
+"""A warning says where lanes are split if there are many, and small groups on average."""
+
 _READ_BY_OTHERS: Final = "is read by"
 """What is said of a function with a decorator that has the name of a compiler."""
 
@@ -54,6 +61,7 @@ class Options:
     def __init__(
         self, errors: str, effects: str, max_paths: int | None, chunk: int | None, progress: Progress | None
     ) -> None:
+        self.has_warned = False
         self.errors = errors
         self.effects = effects
         self.max_paths = max_paths
@@ -89,6 +97,9 @@ class VectorizedCall:
         self.paths = 0
         self.done = 0
         self.is_converted = False
+        self.merges_containers = True
+        self.runs = 0
+        self.splits: Counter[str] = Counter()
 
     def result(self) -> Any:
         """Run all lanes, and put the results together."""
@@ -119,6 +130,7 @@ class VectorizedCall:
                 size = self.size  # every block would run all these paths again
             start = end
         self._run_in_order()
+        self._warn_of_splits()
         if not self.has_arrays:
             if self.failures:
                 raise self._noted(0)
@@ -133,6 +145,20 @@ class VectorizedCall:
         if self.options.errors == "return":
             return made, {self._index(number): error for number, error in sorted(self.failures.items())}
         return made
+
+    def _warn_of_splits(self) -> None:
+        """Warn, once for a function, if the lanes were run in many small groups."""
+        if self.size < _MANY or self.runs * _SMALL < self.size or self.options.has_warned:
+            return
+        import warnings
+
+        self.options.has_warned = True
+        where = self.splits.most_common(1)[0][0] if self.splits else name_of(self.f)
+        warnings.warn(
+            f"{self.size} lanes were run in {self.runs} groups, which is slower than a loop. They are split at {where}",
+            CassetteWarning,
+            stacklevel=4,
+        )
 
     def _noted(self, number: int) -> BaseException:
         """The exception of a lane, with notes that say where it was raised, and for which lane."""
@@ -199,8 +225,9 @@ class VectorizedCall:
 
     def _run(self, ids: Any) -> list[Any]:
         """Run the function for some lanes; return the groups of those that have to be run by themselves."""
-        lanes = Lanes(len(ids))
-        context = LanesContext(lanes, self.roots, self.shared)
+        self.runs += 1
+        lanes = Lanes(len(ids), self.merges_containers)
+        context = LanesContext(lanes, self.roots | files_of(STANDARD_LIBRARY), self.shared)
         given = self._values(lanes, ids)
         keywords = dict(zip(self.names, given[self.positional :], strict=True))
         outcome: list[Any] = []
@@ -212,11 +239,19 @@ class VectorizedCall:
         has_raised = error is not None
         del given, keywords
         self._check_converted()
+        self.splits += lanes.splits
         if lanes.failure is not None or (isinstance(error, CassetteError) and not hasattr(error, "of_lane")):
             context.forget()
-            context.log.undo()
             failure = lanes.failure or error
             assert failure is not None
+            is_told_apart = isinstance(failure, ToldApart)
+            where = context.log.outliving([]) if is_told_apart else None
+            context.log.undo()
+            if is_told_apart:
+                if where is not None and not context.log.is_undone:
+                    raise _not_put_back(where)
+                self.merges_containers = False
+                return [ids]
             if isinstance(failure, EffectError) and self.options.effects == "split":
                 return self._in_order(lanes, ids, failure)
             raise failure
@@ -237,10 +272,7 @@ class VectorizedCall:
                 "itself, or return the value"
             )
             if not context.log.is_undone:
-                raise EffectError(
-                    f"an iterator that outlives the call is advanced at {where}, and cannot be put back: give each "
-                    "lane its item as an argument"
-                )
+                raise _not_put_back(where)
             if self.options.effects == "split":
                 return self._in_order(lanes, ids, effect)
             raise effect
@@ -304,6 +336,13 @@ class VectorizedCall:
                 self.places[number] = place_of(error)
             else:
                 self.pieces.append((np.array([number]), value, None))
+
+
+def _not_put_back(where: str) -> EffectError:
+    return EffectError(
+        f"an iterator that outlives the call is advanced at {where}, and cannot be put back: give each lane its item "
+        "as an argument"
+    )
 
 
 def _without_frames(error: BaseException | None) -> None:

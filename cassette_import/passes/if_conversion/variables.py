@@ -78,10 +78,23 @@ def loaded_names(nodes: ast.AST | Iterable[ast.AST] | None) -> set[str]:
 def captured_names(body: Iterable[ast.AST]) -> set[str]:
     """The names that nested functions and classes use, and those that generator expressions read later."""
     found: set[str] = set()
-    for node in own_nodes(body):
-        if isinstance(node, (*SCOPES, ast.GeneratorExp)):
+    nodes = list(own_nodes(body))
+    at_once = {id(node.args[0]) for node in nodes if isinstance(node, ast.Call) and _takes_items_at_once(node)}
+    for node in nodes:
+        if isinstance(node, SCOPES) or (isinstance(node, ast.GeneratorExp) and id(node) not in at_once):
             found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
     return found
+
+
+_TAKING: Final = frozenset(
+    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple", "join", "fsum", "prod"}
+)
+
+
+def _takes_items_at_once(call: ast.Call) -> bool:
+    """Whether a call has taken all items of its argument when it returns: that of `tuple`, for example."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    return name in _TAKING and bool(call.args)
 
 
 def declared_names(body: Iterable[ast.AST], kinds: Any = (ast.Global, ast.Nonlocal)) -> set[str]:

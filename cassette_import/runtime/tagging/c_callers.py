@@ -192,22 +192,20 @@ class RecordingStepper(Stepper):
         return plain(item)
 
 
-class ComparedStepper(RecordingStepper):
-    """The same, whose items code of the interpreter compares or hashes, if there are enough of them."""
+class HashedStepper(RecordingStepper):
+    """The same, whose items code of the interpreter hashes."""
 
-    __slots__ = ("_call", "_fewest")
+    __slots__ = ("_call",)
 
     @hidden
-    def __init__(self, call: LeafCall, source: Any, fewest: int = 1) -> None:
+    def __init__(self, call: LeafCall, source: Any) -> None:
         RecordingStepper.__init__(self, call.store, source)
         self._call = call
-        self._fewest = fewest
 
     @hidden
     def __next__(self) -> Any:
         value = RecordingStepper.__next__(self)
-        if len(self.items) >= self._fewest:
-            self._call.compare(*self.items[-self._fewest :])
+        self._call.compare(self.items[-1])
         return value
 
 
@@ -224,6 +222,10 @@ class TestedStepper(Stepper):
     @hidden
     def __next__(self) -> Any:
         return self._call.test(next_item(self._store, self._iterator))
+
+
+COMPARED: Final[list[Any]] = []
+"""The class `compared_items.Compared`, whose module imports this one, and adds it."""
 
 
 class KeyCallback:
@@ -254,23 +256,20 @@ class KeyCallback:
 
     @hidden
     def of_wrapped(self, item: Any) -> Any:
-        """The plain key of an item."""
+        """The key of an item, as code of the interpreter compares it."""
         result = self._function(item) if type(self._function) is Callee else self._call.forward(self._function, item)
-        self._call.compare(result)
-        return plain(result)
+        return COMPARED[0](self._call, result) if self._call.is_watched else plain(result)
 
 
 @hidden
 def keywords_with_key(call: LeafCall, items: Any) -> dict[str, Any]:
     """The plain keyword arguments of a leaf that compares items, with a `key` that gets them wrapped.
 
-    Without a key, the items themselves are compared.
+    No context decides how they compare; else they have the form of `compared_items`.
     """
     keywords = call.plain_keywords
     if keywords.get("key") is not None:
         keywords["key"] = KeyCallback(call, keywords["key"], items)
-    elif len(items) > 1:
-        call.compare(*items)
     return keywords
 
 
@@ -338,7 +337,7 @@ LEAVING_WRAPPERS[id(map)] = _map_leaves_wrappers
 STEPS.update({id(map): _step_of_map, id(itertools.starmap): _step_of_starmap, id(filter): _step_of_filter})
 HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
 HELD_VALUES[id(TestedCallback)] = lambda callback: (callback._function,)
-_STEPPERS: Final = (Stepper, LastStepper, RecordingStepper, ComparedStepper, TestedStepper)
+_STEPPERS: Final = (Stepper, LastStepper, RecordingStepper, HashedStepper, TestedStepper)
 HELD_VALUES.update(dict.fromkeys(map(id, _STEPPERS), lambda stepper: (stepper._iterator,)))
 
 

@@ -166,6 +166,27 @@ class LeafCall:
         note_comparison(self.activation, self.function, *items)
 
     @hidden
+    def is_decided(self, *items: Any) -> bool:
+        """Whether a context decides how these items compare with each other."""
+        return any(
+            tag is not None
+            and tag.compared is not None
+            and (
+                next(computed_metadata.metadata_in(items, tag), None) is not None
+                or holds_metadata(tuple(map(plain, items)), tag)
+            )
+            for tag in self.activation.tags
+        )
+
+    @hidden
+    def decided(self, compare: Any, one: Any, other: Any) -> Any:
+        """Whether two items compare so: an event if a context decides it, otherwise what the plain items say."""
+        if not self.is_decided(one, other):
+            return compare(plain(one), plain(other))
+        found = self.event(compare, one, other)
+        return found if type(found) is bool else plain(self.event(operator.truth, found))
+
+    @hidden
     def test(self, value: Any) -> Any:
         """The leaf tests the truth of a value, or the sign of a number: the value that it gets in its place."""
         return tested(self.activation, self.function, value) if type(value) is Tagged else value

@@ -91,6 +91,9 @@ class Card:
     def __init__(self, value, name):
         self.value, self.name = value, name
 
+    def __repr__(self):
+        return self.name
+
     def __lt__(self, other):
         return self.value < other.value
 

@@ -38,6 +38,7 @@ from cassette_import.runtime.tagging.rules import (
     reductions,
     serialisation,
     sets,
+    silent_calls,
     sorting,
     special_methods,
     subscripts,
@@ -49,7 +50,8 @@ MODULES = (
     attributes, averages, buffers, callables, concurrency, construction, container_constructors, context_managers,
     conversions, copies, counts, deferred_calls, dicts, displays, frames, getters, heaps, iteration, iterator_methods,
     lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects, recorded_iterators,
-    records, reductions, serialisation, sets, sorting, special_methods, subscripts, substitutions, waiting_threads,
+    records, reductions, serialisation, sets, silent_calls, sorting, special_methods, subscripts, substitutions,
+    waiting_threads,
 )  # fmt: skip
 """The files of rules."""
 

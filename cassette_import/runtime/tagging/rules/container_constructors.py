@@ -17,7 +17,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.tagging.c_callers import ComparedStepper
+from cassette_import.runtime.tagging.c_callers import HashedStepper
 from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import SIMPLE, are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import (
@@ -44,7 +44,7 @@ def from_items(call: LeafCall) -> Any:
     if type(plain(source)) is kind and kind in (tuple, frozenset):
         return call.callee(plain(source))
     if kind in (set, frozenset):
-        stepper = ComparedStepper(call, source)
+        stepper = HashedStepper(call, source)
         made = kind(stepper, *map(plain, call.given[1:]), **call.plain_keywords)
         return call.store.bind_elements(made, stepper.items)
     items = list(iterate_wrapped(call, source))

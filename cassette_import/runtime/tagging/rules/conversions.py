@@ -12,7 +12,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.metadata_types import converted
-from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
 
@@ -39,3 +39,10 @@ def convert(call: LeafCall) -> Any:
     if is_a(before, (int, float)) and type(value) in (float, complex):
         return wrapped(value, converted(metas, type(value)))
     return call.with_computed_metadata(value)
+
+
+@rule_of_code("typing", "cast")
+@hidden
+def cast(call: LeafCall) -> Any:
+    """The value itself."""
+    return call.given[1] if len(call.given) == 2 else call.keywords["val"] if "val" in call.keywords else call.native()

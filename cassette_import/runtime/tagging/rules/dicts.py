@@ -13,7 +13,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.c_callers import ComparedStepper
+from cassette_import.runtime.tagging.c_callers import HashedStepper
 from cassette_import.runtime.tagging.computed_metadata import is_computed_from
 from cassette_import.runtime.tagging.container_contents import has
 from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items
@@ -124,7 +124,7 @@ def initialise_with_factory(call: LeafCall) -> None:
 def from_keys(call: LeafCall) -> Any:
     if len(call.arguments) > 1 and (call.is_watched or may_have_tagged_items(call.store, call.arguments[1])):
         place = 1 - len(call.leading)
-        given = [*call.given[:place], ComparedStepper(call, call.arguments[1]), *call.given[place + 1 :]]
+        given = [*call.given[:place], HashedStepper(call, call.arguments[1]), *call.given[place + 1 :]]
         made = call.callee(*map(plain, given), **call.plain_keywords)
     else:
         made = call.native()

@@ -64,7 +64,7 @@ def from_selectors(call: LeafCall) -> Any:
     """The second source is tested."""
     names = dict(zip(("data", "selectors"), call.given, strict=False))
     sources = {**names, **call.keywords}
-    if len(sources) != 2 or not all(_is_source(item) for item in sources.values()):
+    if len(sources) != 2 or not (is_iterable(plain(sources.get("data"))) and _is_source(sources.get("selectors"))):
         return call.native()
     return call.callee(source_for_c(call, sources["data"]), TestedStepper(call, sources["selectors"]))
 

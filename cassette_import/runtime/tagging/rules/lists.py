@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import operator
 from collections import deque
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.container_contents import items_in, size_of
+from cassette_import.runtime.tagging.compared_items import Compared, compared, sought
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, items_in, size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
-from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.rules.operators import operate
 from cassette_import.runtime.tagging.watched_calls import RecordedRest, rest_of, watch
@@ -70,7 +73,14 @@ def pop(call: LeafCall) -> Any:
 @hidden
 def remove(call: LeafCall) -> None:
     owner, before, metas = call.owner, items_in(call.owner), call.store.changeable_metas(call.owner)
-    call.compare(call.arguments[-1], *call.store.wrapped_items(owner))
+    items = call.store.wrapped_items(owner)
+    if call.is_decided(call.arguments[-1], *items):
+        position = sought(call, items, call.arguments[-1])
+        if position is None:
+            kind = "deque" if is_a(owner, deque) else "list"
+            raise ValueError(f"{kind}.remove(x): x not in {kind}")
+        call.forward(operator.delitem, owner, position)
+        return
     call.native()
     after = items_in(owner)
     position = next((n for n, value in enumerate(after) if value is not before[n]), len(after))
@@ -78,6 +88,37 @@ def remove(call: LeafCall) -> None:
         position -= 1  # of several references to one object, the first
     del metas[position]
     call.store.set_item_metas(owner, metas)
+
+
+@rule(
+    list.index, list.count, list.__contains__, tuple.index, tuple.count, tuple.__contains__,
+    deque.index, deque.count, deque.__contains__, operator.contains, operator.countOf, operator.indexOf,
+)  # fmt: skip
+@hidden
+def look_for(call: LeafCall) -> Any:
+    """Where a context decides how items compare, each comparison is an event."""
+    if len(call.arguments) < 2 or not call.is_watched or call.keywords:
+        return without_rule(call)
+    name, owner = call.function.__name__, call.owner
+    method = lookup(type(owner), "__contains__")
+    if call.function is operator.contains and type(method) is FunctionType:
+        if not calls_overdubbed(call.activation, method):
+            return without_rule(call)
+        return plain(call.event(operator.truth, call.call_method(method, *call.arguments)))
+    if name == "contains" and is_a(owner, (dict, set, frozenset)):
+        call.compare(call.arguments[1])  # which is hashed
+        return call.native()
+    kind = next((base for base in SEQUENCES if is_a(owner, base)), None)
+    if kind is None:
+        return without_rule(call)
+    items, value, *bounds = call.store.wrapped_items(call.owner), *call.arguments[1:]
+    if not call.is_decided(value, *items):
+        return without_rule(call)
+    find = call.function if call.function in _FINDING else getattr(kind, name)
+    return find(kind(compared(call, items)), Compared(call, value), *map(plain, bounds))
+
+
+_FINDING: Final = (operator.contains, operator.countOf, operator.indexOf)
 
 
 @hidden

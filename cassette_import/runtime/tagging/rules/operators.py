@@ -8,17 +8,19 @@ other values.
 from __future__ import annotations
 
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
-from types import WrapperDescriptorType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, is_a
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
+from cassette_import.runtime.tagging.compared_items import Compared, compared
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -47,6 +49,12 @@ _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq",
 def operate(call: LeafCall) -> Any:
     if not call.leading and len(call.given) == 2:
         call.operands = call.given
+        if call.function in DECISIONS and call.is_decided(*call.given):
+            items = _compared_operands(call)
+            if items:
+                return call.function(*items)
+            if not _runs_overdubbed_method(call):
+                _note_unseen(call)
     keep_metas = _keeper(call) if call.store.items.entries else None
     LOCAL.returned = None
     value = call.native_then_drop_stale()
@@ -56,13 +64,52 @@ def operate(call: LeafCall) -> Any:
     if keep_metas is not None:
         keep_metas(value)
         return value
-    if type(value) in CONTAINERS:
+    if type(value) in CONTAINERS or _runs_overdubbed_method(call):
         return value
     value = call.with_computed_metadata(value)
     if found is None or type(value) is Tagged:
         return value
     LOCAL.returned = found  # a special method of the program has made a part of the value
     return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
+
+
+@hidden
+def _runs_overdubbed_method(call: LeafCall) -> bool:
+    """Whether an operator runs an overdubbed special method, whose result has the metadata that it needs."""
+    name = _NAMES.get(call.function) or call.function.__name__
+    names = (f"__{name}__", f"__{_REFLECTED.get(name, 'r' + name)}__")
+    methods = [lookup(type(plain(one)), names[place > 0]) for place, one in enumerate(call.given)]
+    return any(type(method) is FunctionType and calls_overdubbed(call.activation, method) for method in methods)
+
+
+@hidden
+def _note_unseen(call: LeafCall) -> None:
+    """Code that is not overdubbed compares objects which hold metadata: `__eq__` of another package, for example."""
+    names = (f"__{_NAMES[call.function]}__", f"__{_REFLECTED[_NAMES[call.function]]}__")
+    if any(type(lookup(type(plain(one)), name)) is FunctionType for one in call.given for name in names):
+        call.compare(*call.given)
+
+
+@hidden
+def _compared_operands(call: LeafCall) -> list[Any]:
+    """Two containers of the interpreter's own, in the form in which their items are compared; else nothing."""
+    operands = list(map(plain, call.given))
+    kind = container_whose_method_runs(call.function, operands)
+    if kind not in _COMPARED or not all(is_a(operand, kind) for operand in operands):
+        return []
+    if is_a(operands[0], dict):
+        return [kind(_compared_pairs(call, operand)) for operand in operands]
+    return [kind(compared(call, call.store.wrapped_items(operand))) for operand in operands]
+
+
+@hidden
+def _compared_pairs(call: LeafCall, owner: Any) -> list[tuple[Any, Compared]]:
+    slots = call.store.slots_by_key(owner)
+    pairs = [(key, Tagged(*slots[key]) if key in slots else value) for key, value in dict.items(owner)]
+    return [(key, Compared(call, value)) for key, value in pairs]
+
+
+_COMPARED: Final = (list, tuple, deque, dict, OrderedDict)
 
 
 # ---- the metadata of the parts of sequences that are added or repeated, and of sets and dicts that are combined

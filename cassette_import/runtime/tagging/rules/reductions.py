@@ -8,18 +8,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.c_callers import (
-    ComparedStepper,
     KeyCallback,
     RecordingStepper,
     TestedStepper,
     bare_callback,
     keywords_with_key,
 )
+from cassette_import.runtime.tagging.compared_items import Compared, compared, keywords_for_compared
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c, has_computed_method
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, result_without_rule, without_rule
@@ -40,28 +42,47 @@ def choose(call: LeafCall) -> Any:
         is_decided = "key" in call.keywords or call.is_watched
         if not (has_default or is_decided or may_have_tagged_items(call.store, source)):
             return call.native()
-        has_key = call.keywords.get("key") is not None
-        stepper = RecordingStepper(call.store, source) if has_key else ComparedStepper(call, source, fewest=2)
-        keywords = call.plain_keywords
-        if has_key:
+        if call.is_watched:
+            return _chosen(call, [map(functools.partial(Compared, call), iterate_wrapped(call, source))])
+        stepper, keywords = RecordingStepper(call.store, source), call.plain_keywords
+        if keywords.get("key") is not None:
             keywords["key"] = KeyCallback(call, keywords["key"], stepper)
         value = call.callee(stepper, **keywords)
         items = stepper.items
         if not items and "default" in call.keywords:
             return call.keywords["default"]
+    elif call.is_watched:
+        return _chosen(call, compared(call, call.given))
     else:
         items = list(call.given)
         value = call.callee(*map(plain, items), **keywords_with_key(call, items))
     return next((item for item in items if plain(item) is value), value)
 
 
+@hidden
+def _chosen(call: LeafCall, arguments: list[Any]) -> Any:
+    """What is chosen where contexts decide how the items compare."""
+    keywords = keywords_for_compared(call)
+    if "default" in keywords:
+        keywords["default"] = Compared(call, call.keywords["default"])
+    return call.callee(*arguments, **keywords).carried
+
+
 @rule(any, all, while_tagged=True)
 @hidden
 def test_items(call: LeafCall) -> Any:
     """Each item is tested."""
+    if len(call.given) == 1 and not call.keywords and call.is_watched:
+        return call.callee(_truths(call, iterate_wrapped(call, call.given[0])))
     if len(call.given) != 1 or call.keywords or not may_have_tagged_items(call.store, call.given[0]):
         return without_rule(call)
     return call.callee(TestedStepper(call, call.given[0]))
+
+
+@hidden
+def _truths(call: LeafCall, items: Any) -> Iterator[Any]:
+    for item in items:
+        yield plain(call.event(operator.truth, item))
 
 
 @rule(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod, plain_if=are_iterated_by_c)

@@ -9,7 +9,7 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.c_callers import ComparedStepper
+from cassette_import.runtime.tagging.c_callers import HashedStepper
 from cassette_import.runtime.tagging.container_contents import has
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
@@ -61,7 +61,7 @@ def combine(call: LeafCall) -> Any:
     owner = call.owner
     items: list[Any] = []
     given: list[Any] = []
-    steppers: list[ComparedStepper] = []
+    steppers: list[HashedStepper] = []
     for source in map(plain, call.arguments):
         if is_a(source, (set, frozenset)):
             items += [Tagged(*slot) for slot in call.store.slots_by_key(source).values()]
@@ -70,7 +70,7 @@ def combine(call: LeafCall) -> Any:
             call.compare(*source)
             given.append(source)
         else:
-            stepper = ComparedStepper(call, source)
+            stepper = HashedStepper(call, source)
             steppers.append(stepper)
             given.append(stepper)
     try:

@@ -12,6 +12,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import keywords_with_key
+from cassette_import.runtime.tagging.compared_items import compared, keywords_for_compared
 from cassette_import.runtime.tagging.container_contents import items_in
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
@@ -27,6 +28,11 @@ from cassette_import.runtime.tagging.wrappers import metas_of, plain
 def sort_in_place(call: LeafCall) -> None:
     owner = call.owner
     items = call.store.wrapped_items(owner) if len(call.arguments) == 1 else []
+    if _is_decided(call, items):
+        made = sorted(compared(call, items), **keywords_for_compared(call))
+        list.__setitem__(owner, slice(None), [item.value for item in made])
+        call.store.set_item_metas(owner, [metas_of(item.carried) for item in made])
+        return
     call.callee(*map(plain, call.given), **keywords_with_key(call, items))
     if FLAGS[METADATA_EXISTS]:
         call.store.set_item_metas(owner, _metas_in_order(items, items_in(owner)))
@@ -40,10 +46,21 @@ def sort_copy(call: LeafCall) -> Any:
     if len(call.given) != 1 or not (is_decided or may_have_tagged_items(call.store, source)):
         return call.native()
     items = list(iterate_wrapped(call, source))
+    if _is_decided(call, items):
+        found = [item.carried for item in sorted(compared(call, items), **keywords_for_compared(call))]
+        return call.store.bind_items(list(map(plain, found)), found)
     made = sorted(map(plain, items), **keywords_with_key(call, items))
     if FLAGS[METADATA_EXISTS]:
         call.store.set_item_metas(made, _metas_in_order(items, made))
     return made
+
+
+@hidden
+def _is_decided(call: LeafCall, items: list[Any]) -> bool:
+    """Whether contexts decide how the items, or their keys, compare."""
+    if plain(call.keywords.get("key")) is not None:
+        return call.is_watched
+    return len(items) > 1 and call.is_decided(*items)
 
 
 class _SortedRest(RecordedRest):
