@@ -147,7 +147,7 @@ def reference(program: Program, arguments: argparse.Namespace, kept: Path | None
         return known
     sampled = program.sampled(arguments.seconds, arguments.py_spy)
     plain = median(program.run(100)[0] for _ in range(5))
-    count = max(1, int(0.3 / plain))
+    count = max(1, int(1.0 / plain))
     rounds = [program.profiled(count, "cProfile") for _ in range(arguments.rounds)]
     found = {
         "shares": sampled,
@@ -163,7 +163,7 @@ def reference(program: Program, arguments: argparse.Namespace, kept: Path | None
 def measured(program: Program, known: dict[str, Any], rounds: int, accelerator: str) -> tuple[float, float, Shares]:
     """The error of `profile`, its total as a multiple of the plain run, and the shares of one round."""
     command = ("cassette_import", "run", "-p", ",".join([program.name, *program.packages]))
-    count = max(1, int(0.3 / known["plain"]))
+    count = max(1, int(1.0 / known["plain"]))
     found = [program.profiled(count, *command, CASSETTE_IMPORT_ACCELERATOR=accelerator) for _ in range(rounds)]
     error = median(distance(known["shares"], one) for one, _ in found)
     plain = median([known["plain"], *(program.run(100)[0] for _ in range(2))])
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep", type=Path, help="a folder for the samples, so that later runs need not sample")
     parser.add_argument(
-        "--prefix", default="", help="what runs a program undisturbed on a busy machine, as `chrt -f 1`"
+        "--prefix", default="", help="what runs a program undisturbed on a busy machine, as `nice -n -15`"
     )
     parser.add_argument("--details", action="store_true", help="also show the shares of the costliest functions")
     arguments = parser.parse_args()
@@ -195,9 +195,14 @@ def main() -> None:
             row = [in_c[0], in_python[0], median(known["cprofile"]), in_c[1], in_python[1], known["cprofile_total"]]
             print(f"| {name} | {' | '.join(f'{value:.2f}' for value in row)} |", flush=True)
             if arguments.details:
-                for label in sorted(known["shares"], key=known["shares"].get, reverse=True)[:8]:
-                    found = known["shares"][label], in_c[2].get(label, 0.0), in_python[2].get(label, 0.0)
-                    print(f"    {label:40} {'  '.join(f'{share:.3f}' for share in found)}")
+                print_details(known["shares"], in_c[2], in_python[2])
+
+
+def print_details(*found: Shares) -> None:
+    """The shares of the functions that differ most: sampled, by hooks in C, by hooks in Python."""
+    labels = set().union(*found)
+    for label in sorted(labels, key=lambda label: -abs(found[0].get(label, 0.0) - found[1].get(label, 0.0)))[:10]:
+        print(f"    {label:40} {'  '.join(f'{share.get(label, 0.0):.3f}' for share in found)}")
 
 
 if __name__ == "__main__":
