@@ -5,10 +5,10 @@ to a hook and back, and the rest of the hooks in C, fall partly into the measure
 that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays: what
 is `inside` has it too, and what is `outside` lacks it.
 
-The tables have these costs as they were found with ten programs on CPython 3.12, and are about the same on 3.11 and
-3.14: from the plain times of their functions, by sampling, and the measured ones. The unit is the time of a pair of hooks that is called directly, which is
-measured in each process, so that costs follow the speed of the machine. Knows kinds of callees, and how to call hooks;
-must not know how code is overdubbed, or how statistics are computed.
+The tables have these costs as they were found with ten programs on CPython 3.12, from the plain times of their
+functions, by sampling, and the measured ones; on 3.11 and 3.14 they are about the same. The unit is the time of a pair
+of hooks that is called directly, which is measured in each process, so that costs follow the speed of the machine.
+Knows kinds of callees, and how to call hooks; must not know how code is overdubbed, or how statistics are computed.
 """
 
 from __future__ import annotations
