@@ -120,17 +120,16 @@ _Place = tuple[Any, str | int, bool]
 
 
 def _operand(holder: Any, key: str | int) -> Any:
-    return holder[key] if isinstance(holder, list) else getattr(holder, cast(str, key))
+    return holder[cast(int, key)] if isinstance(holder, list) else getattr(holder, cast(str, key))
 
 
 def _first(node: ast.expr) -> _Place | None:
     """The place of what an expression evaluates first, other than constants and temporaries."""
-    kind = type(node)
-    if kind is ast.Subscript and isinstance(node.value, ast.Tuple) and isinstance(node.slice, ast.Constant):
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Tuple) and isinstance(node.slice, ast.Constant):
         return _unsettled(node.value.elts, node.slice.value)
-    if kind is ast.Call:
+    if isinstance(node, ast.Call):
         return (node, "func", True) if not _is_settled(node.func) else _unsettled(node.args)
-    field = _FIRST.get(kind)
+    field = _FIRST.get(type(node))
     if field is None:
         return None
     operand = getattr(node, field)
@@ -139,7 +138,7 @@ def _first(node: ast.expr) -> _Place | None:
     return None if _is_settled(operand) else (node, field, True)
 
 
-def _unsettled(operands: list[ast.expr], picked: int | None = None) -> _Place | None:
+def _unsettled(operands: list[ast.expr], picked: Any = None) -> _Place | None:
     """The place of the first operand that is evaluated at all; a picked one stays, since others clear temporaries."""
     for number, operand in enumerate(operands):
         if not _is_settled(operand):

@@ -75,7 +75,7 @@ class SimpleStatements:
         self._shape, self._rewriter = shape, rewriter
         self._bound = BoundVariables(variables.lasting)
         self._events = self._events_of(VariantNames(shape.prefix))
-        calls = PlainCalls(shape.prefix, file, objects, self._events.plain)
+        calls = PlainCalls(shape.prefix, file, objects, self._events.plain, shape.tags_beside_targets)
         self._steps = self._steps_type(
             shape, self._rewrite, self._events, calls, self._bound, clause=self._clause, whole=self._comprehension
         )

@@ -53,6 +53,7 @@ from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.rewriting.variant_names import VariantNames
 
 _KINDS: Final = (Events.OPERATORS, Events.ATTRIBUTES, Events.ITERATION, Events.DISPLAYS, Events.NAMES)
 _SAME_WHILE_UNTAGGED: Final = {
@@ -108,7 +109,7 @@ class Steps(Branches):
         self.shape = shape
         self.rewrite = rewrite
         self._calls = calls
-        self._are_calls_steps = not shape.tags_beside_targets and not any(
+        self._are_calls_steps = shape.tags_beside_targets or not any(
             Events.CALLS in context.events and (context.prehook or context.posthook) for context in shape.contexts
         )
 
@@ -308,6 +309,9 @@ class Steps(Branches):
 
     def _called(self, at: At, callee: ast.expr, arguments: tuple[list[ast.expr], list[ast.keyword]]) -> ast.expr:
         """The event of a call."""
+        if self.shape.tags_beside_targets:  # hooks take calls of chosen functions
+            pick = at.symbol(VariantNames(self.shape.prefix).pick_callee(with_keywords=True))
+            return at.call(at.call(pick, [callee]), *arguments)
         return at.call(self.events.over(at, Events.CALLS, callee), *arguments)
 
     def _method(self, at: At, node: ast.Call, function: ast.Attribute, arguments: list[ast.expr]) -> Value:

@@ -95,9 +95,12 @@ class PlainCalls:
         The names that the module assigns: they hardly ever hold modules.
     plain:
         What looks a callee up that no guard knows.
+    has_targets:
+        Whether calls of chosen functions are events.
     """
 
-    def __init__(self, prefix: str, file: str, objects: frozenset[str], plain: str) -> None:
+    def __init__(self, prefix: str, file: str, objects: frozenset[str], plain: str, has_targets: bool = False) -> None:
+        self._has_targets = has_targets
         self._objects = objects
         self._names = VariantNames(prefix)
         self._file = file
@@ -153,7 +156,8 @@ class PlainCalls:
             known: ast.expr = at.same(callee, at.symbol(self._names.guard(guard)))
             looked_up = self._looked_up(at, callee, guard)
             return PlainCall(known, call, at.call(looked_up, *arguments), self._claim(guard))
-        known = _is_python(at, callee)
+        names = self._names if self._has_targets else None
+        known = _is_python(at, callee, names)
         looked_up = at.call(at.symbol(self._plain), [callee])
         return PlainCall(known, call, at.call(looked_up, *arguments), _claim_of(callee), callee.id)
 
@@ -179,15 +183,26 @@ def _claim_of(callee: ast.expr) -> Claim:
     return claim
 
 
-def _is_python(at: At, callee: ast.expr) -> ast.expr:
-    """The test whether a callee is a Python function, or a method that is one, or a class without a rule."""
+def _is_python(at: At, callee: ast.expr, names: VariantNames | None) -> ast.expr:
+    """The test whether a callee is a Python function, or a method that is one, or a class without a rule.
+
+    If the variant has targets, with these names, the callee must be none.
+    """
 
     def has_kind(value: ast.expr, kind: str) -> ast.expr:
         return at.same(at.call(at.symbol(symbols.TYPE), [value]), at.kind(kind))
 
-    method = [has_kind(callee, "method"), has_kind(at.attribute(callee, "__func__"), "function")]
+    def others(value: ast.expr, targets: str | None) -> list[ast.expr]:
+        return [] if targets is None else [at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(targets)]))]
+
+    functions = None if names is None else names.target_functions(with_keywords=True)
+    behind = at.attribute(callee, "__func__")
+    function = [has_kind(callee, "function"), *others(callee, functions)]
+    method = [has_kind(callee, "method"), has_kind(behind, "function"), *others(behind, functions)]
     is_class = at.same(at.call(at.symbol(symbols.TYPE), [callee]), at.symbol(symbols.TYPE))
     identity = at.call(at.symbol(symbols.ID), [callee])
     unruled = at.put(ast.Compare(identity, [ast.NotIn()], [at.symbol(symbols.RULED)]))
-    both = [at.put(ast.BoolOp(ast.And(), [*pair])) for pair in (method, (is_class, unruled))]
-    return at.put(ast.BoolOp(ast.Or(), [has_kind(callee, "function"), *both]))
+    kinds = [is_class, unruled, *others(identity, None if names is None else names.target_classes)]
+    ways = [function, method, kinds]
+    tests = [at.put(ast.BoolOp(ast.And(), way)) if len(way) > 1 else way[0] for way in ways]
+    return at.put(ast.BoolOp(ast.Or(), tests))

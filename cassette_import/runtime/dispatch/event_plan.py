@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
@@ -196,6 +197,26 @@ class EventPlan:
         """The identities of the classes among these: a metaclass of the program may have no hash."""
         functions = (*self.targets.values(), *HIGHER_ORDER.by_id.values())
         return frozenset(id(function) for function in functions if isinstance(function, type))
+
+    def make_target_test(self) -> Callable[[Any], bool] | None:
+        """Whether a callee may be a target, or a leaf that calls one; None if there are no targets."""
+        if not self.targets:
+            return None
+        functions, names, classes = self.python_functions(HIGHER_ORDER.by_id), self.builtin_names, self.classes
+
+        @hidden
+        def may_be_target(callee: Any) -> bool:
+            kind = type(callee)
+            if kind is MethodType:
+                callee = callee.__func__
+                kind = type(callee)
+            if kind is FunctionType:
+                return callee in functions
+            if kind is BuiltinFunctionType:
+                return callee.__name__ in names
+            return kind is not type or id(callee) in classes
+
+        return may_be_target
 
     def python_functions(self, leaves: dict[int, Any]) -> frozenset[FunctionType]:
         """The Python functions among the targets and some higher-order leaves."""

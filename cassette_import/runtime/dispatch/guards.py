@@ -208,9 +208,12 @@ class Guards:
         returns_wrapped = calls.plan.propagation.returns_wrapped
         rewrapped, claimed = calls.plan.propagation.rewrapped, calls.plan.propagation.claimed
         call_plainly = calls.plan.propagation.call_plainly
+        is_target = calls.plan.make_target_test()
 
         @hidden
         def plain(callee: Any, key: str | None = None, receiver: Any = None) -> Any:
+            if is_target is not None and is_target(callee):
+                return calls.intercept(callee)
             if (cell[full] or not is_plain(callee)) and id(callee) not in FRAME_READERS:
                 return with_overloads(callee)
             if key is None:
