@@ -86,7 +86,8 @@ def run_root(
         if activation.entered.follows_roots:
             activation.entered.root_begins(f)
             follower = activation.entered
-        if not driven_generators.SUSPENDABLE.keys().isdisjoint(map(type, arguments)):
+        # By identity: a metaclass of the program may have no hash.
+        if any(type(argument) is kind for argument in arguments for kind in driven_generators.SUSPENDABLE):
             arguments = callbacks_of_roots.begun_inside(arguments, activation)
         if (outer or root is None or activation.tags) and activation.variant is not None:
             function, *leading = split(f)
