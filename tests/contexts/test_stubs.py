@@ -254,3 +254,45 @@ CONTENTS = {
 def test_a_stub_is_not_narrower_than_the_module(folder, name):
     text, is_there = CONTENTS[name]
     assert (text in write_stub(folder)) is is_there
+
+
+STRICT = """
+from __future__ import annotations
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+class Shape:
+    def size(self) -> int:
+        return 3
+
+class Stack(Generic[T]):
+    def __init__(self, first: T, name: str = "x") -> None:
+        self.items = [first]
+        self.name = name
+        self.shape = Shape()
+        self.ratio = 0.5 if name else 1.0
+        self.size = len(name)
+        self.is_short = len(name) < 3
+"""
+STRICT_USE = """
+from shapes import Stack
+
+def all_of(stack: Stack[int]) -> int:
+    return stack.items[0] + stack.size + stack.shape.size()
+
+def ratio_of(stack: Stack[int]) -> float:
+    return stack.ratio if stack.is_short else 1.0
+
+print(all_of(Stack(1)), ratio_of(Stack(2)), Stack(3).name.upper())
+"""
+
+
+def test_a_program_without_any_untyped_part_has_a_stub_without_one(tmp_path):
+    pytest.importorskip("mypy", reason="it judges the stub")
+    (tmp_path / "shapes.py").write_text(STRICT)
+    (tmp_path / "use.py").write_text(STRICT_USE)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", tmp_path / "cache", "use.py"]
+    subprocess.run(mypy, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert "Any" not in write_stub(tmp_path)
+    assert subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True).returncode == 0

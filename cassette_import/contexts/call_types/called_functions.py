@@ -67,12 +67,11 @@ class CalledFunction:
 class CalledModule:
     """The functions of a module that were called by qualified name, and its source; None if there is none.
 
-    `classes` has the names of its classes, and `inherited` the names of attributes that those have from bases.
+    `inherited` has the names of attributes that its classes have from bases.
     """
 
     source: str | None
     functions: dict[str, CalledFunction] = field(default_factory=dict)
-    classes: frozenset[str] = frozenset()
     inherited: dict[str, frozenset[str]] = field(default_factory=dict)
     unions: frozenset[str] = frozenset()
     """The names of variables that are unions of types."""
@@ -139,7 +138,7 @@ def _module(name: str) -> CalledModule:
         ast.parse(source or "")
     except (OSError, TypeError, SyntaxError):
         source = None
-    return CalledModule(source, classes=frozenset(own), inherited=inherited, unions=unions)
+    return CalledModule(source, inherited=inherited, unions=unions)
 
 
 def _inherited(kind: type) -> frozenset[str]:
@@ -197,7 +196,7 @@ def _add_outcome(called: CalledFunction, signature: inspect.Signature, outcome: 
 def add_calls(modules: dict[str, CalledModule], others: Mapping[str, CalledModule]) -> None:
     """Add what was called in another process."""
     for name, other in others.items():
-        module = modules.setdefault(name, CalledModule(other.source, {}, other.classes, other.inherited, other.unions))
+        module = modules.setdefault(name, CalledModule(other.source, {}, other.inherited, other.unions))
         for qualified, function in other.functions.items():
             known = module.functions.setdefault(qualified, function)
             given = {one.name: one.shapes for one in function.parameters}

@@ -11,7 +11,7 @@ import builtins
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.annotations import Annotations
@@ -31,6 +31,7 @@ _DISPLAYS: Final[dict[type, str]] = {
     ast.SetComp: "set[typing.Any]", ast.Dict: "dict[typing.Any, typing.Any]", ast.JoinedStr: "str",
     ast.DictComp: "dict[typing.Any, typing.Any]", ast.Tuple: "tuple[typing.Any, ...]",
 }  # fmt: skip
+_BUILTIN_RESULTS: Final = {"len": "int", "int": "int", "str": "str", "repr": "str", "float": "float", "bool": "bool"}
 _IGNORED: Final = re.compile(r"#\s*type:\s*ignore(\[[^]]*\])?")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -52,6 +53,7 @@ class _Writer:
         self._annotations = annotations
         self._lines = (module.source or "").split("\n")
         self._tree = module.tree()
+        self._results = dict(_results_of(self._tree))
         self._untraced = frozenset(_called_at_import(self._tree))
         self._hidden: list[set[str]] = []
         self._attributes_above: list[set[str]] = []
@@ -207,11 +209,7 @@ class _Writer:
             value = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
             for target in _targets(node):
                 if _is_attribute(target, method):
-                    annotation = given.get(value.id) if isinstance(value, ast.Name) else None
-                    if annotation is not None:
-                        yield target.attr, ast.unparse(annotation)
-                    else:
-                        yield target.attr, self._type_of(value)
+                    yield target.attr, self._type_of(value if len(_targets(node)) == 1 else None, given)
 
     # ---- variables
 
@@ -239,17 +237,39 @@ class _Writer:
         elif isinstance(node, (ast.For, ast.While, ast.With)):
             yield from (f"{name}: {self._any()}" for name in names)
 
-    def _type_of(self, value: Any) -> str:
-        """The type of a value by its form."""
-        if isinstance(value, ast.Constant) and value.value is not None and value.value is not ...:
-            return type(value.value).__name__
-        display = _DISPLAYS.get(type(value))
-        if display is not None:
+    def _type_of(self, value: Any, given: Mapping[str, ast.expr | None] | None = None) -> str:
+        """The type of a value by its form; `given` has the annotations of parameters."""
+        found = self._simple_type(value, given or {})
+        if found is None and type(value) in _DISPLAYS:
             self._annotations.imports.add("typing")
-            return display
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self._module.classes:
-            return value.func.id
-        return self._any()
+            return _DISPLAYS[type(value)]
+        return found or self._any()
+
+    def _simple_type(self, value: Any, given: Mapping[str, ast.expr | None]) -> str | None:
+        """The type of an expression, if it follows from what is written in it."""
+
+        def common(parts: Iterable[Any]) -> str | None:
+            kinds = {self._simple_type(part, given) for part in parts}
+            return kinds.pop() if len(kinds) == 1 else None
+
+        match value:
+            case ast.Constant() if value.value is not None and value.value is not ...:
+                return type(value.value).__name__
+            case ast.Name() if given.get(value.id) is not None:
+                return ast.unparse(given[value.id])  # type: ignore[arg-type]  # it is not None
+            case ast.Call(func=ast.Name(id=name)):
+                return self._results.get(name) or _BUILTIN_RESULTS.get(name)
+            case ast.IfExp():
+                return common((value.body, value.orelse))
+            case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+                return "bool"
+            case ast.JoinedStr():
+                return "str"
+            case ast.List() | ast.Set() if (kind := common(value.elts)) is not None:
+                return f"{type(value).__name__.lower()}[{kind}]"
+            case ast.Dict() if (key := common(value.keys)) and (kind := common(value.values)):
+                return f"dict[{key}, {kind}]"
+        return None
 
     def _is_readable(self, value: Any, text: str, names: list[str]) -> bool:
         """Whether a type checker finds the type of a variable in its value."""
@@ -313,6 +333,19 @@ def _flat(body: Iterable[ast.stmt]) -> Iterator[Any]:
             yield from _flat(node.finalbody)
         else:
             yield node
+
+
+def _results_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The types of what calls of a module's classes and functions return, as far as they are written there."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not _generic(node) and not any(map(_is_subscript, node.bases)):
+            yield node.name, node.name
+        elif isinstance(node, ast.FunctionDef) and node.returns is not None and not node.decorator_list:
+            yield node.name, ast.unparse(node.returns)
+
+
+def _is_subscript(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript)
 
 
 def _submodules(tree: ast.Module) -> Iterator[ast.Import]:
