@@ -50,10 +50,11 @@ def files_of(modules: tuple[str, ...]) -> frozenset[str]:
 
 
 def _function_in(module: Any) -> FunctionType:
-    """Some function of a module."""
+    """Some function of a module: not one whose code is a copy, as that of `namedtuple` may be."""
     kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
     functions = [one for space in (module, *kinds) for one in vars(space).values() if type(one) is FunctionType]
-    return next(one for one in functions if one.__globals__ is vars(module))
+    names = (module.__file__, f"<frozen {module.__spec__.name}>")
+    return next(one for one in functions if one.__globals__ is vars(module) and one.__code__.co_filename in names)
 
 
 _FUNCTIONS_IN: Final[dict[str, FunctionType]] = {}
