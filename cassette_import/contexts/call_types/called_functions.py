@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, UnionType
+from types import FunctionType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.call_types.sites import Outcome, Site
@@ -24,8 +23,8 @@ __all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "ca
 
 _UNKNOWN: Final[Any] = object()
 """The shape of a receiver, which is not among the recorded arguments."""
-_UNION: Final[Any] = getattr(typing, "_UnionGenericAlias", UnionType)
-"""The type of `typing.Union[…]`: up to Python 3.13, another one than that of ``int | str``."""
+_UNIONS: Final = frozenset({"UnionType", "_UnionGenericAlias", "Union"})
+"""The names of the types of ``int | str`` and `typing.Union[…]`, which depend on the version of Python."""
 _Shapes: TypeAlias = dict[Any, None]
 """Shapes with names of types, in the order in which they were found."""
 
@@ -131,7 +130,7 @@ def _module(name: str) -> CalledModule:
     module = sys.modules.get(name)
     variables: dict[str, Any] = {} if module is None else vars(module)
     own = {known: one for known, one in variables.items() if isinstance(one, type)}
-    unions = frozenset(known for known, one in variables.items() if isinstance(one, (UnionType, _UNION)))
+    unions = frozenset(known for known, one in variables.items() if type(one).__name__ in _UNIONS)
     inherited = {known: _inherited(one) for known, one in own.items()}
     try:
         source = None if module is None else inspect.getsource(module)
