@@ -186,6 +186,7 @@ class Context:
     what the first loop takes items from, and whether this is asynchronous. The result's first step begins the body."""
     met_calls: bool | None = None  # whether the block has met what it is there for; None if functions are enough
     follows_roots: ClassVar[bool] = False  # whether `root_begins` and `root_ended` are called for calls of verbs
+    names_earlier_holders: ClassVar[bool] = False  # whether a warning names objects that hold targets since before
     lost: ClassVar[str] = "report"
     recognised_types: ClassVar[tuple[type, ...]] = ()
     """Types of values that keep their metadata wherever they are stored: no two places of a program share an object of

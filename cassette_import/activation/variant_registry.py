@@ -12,7 +12,6 @@ from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.variants import StackVariant
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_work import own_work
-from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import IN_USE, Activation
 from cassette_import.runtime.variant import Family
@@ -40,7 +39,7 @@ class Variants:
             with self.lock, own_work():
                 family = self._families.setdefault(keys, Family())
                 found = self.by_keys.setdefault(keys, StackVariant(keys, family))
-            if not found.tagging and found.runners[int(Events.CALLS)].plan.targets:
+            if any(key.context_type.names_earlier_holders for key in keys):
                 earlier_holders.warn_of_holders(found)  # its contexts are entered for the first time
         return found
 

@@ -33,6 +33,7 @@ class TargetedContext(Context, events=Events.CALLS):
     """
 
     inherit: ClassVar[bool] = True
+    names_earlier_holders: ClassVar[bool] = True
     _targets: tuple[ResolvedTarget, ...]
     _by_function: Mapping[int, tuple[ResolvedTarget, ...]]
     _lock: Lock

@@ -84,6 +84,7 @@ class RecordingContext(Context, events=Events.NONE):
     """
 
     inherit: ClassVar[bool] = True
+    names_earlier_holders: ClassVar[bool] = True
     follows_roots: ClassVar[bool] = True
 
     def __init__(
