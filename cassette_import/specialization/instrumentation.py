@@ -85,9 +85,12 @@ class Instrumentation:
         name = code.co_filename
         if name in self._index.text_names and (unit := self._index.find_unit(code)) is not None:
             return unit if unit.record.filename in files else None
-        owner = owners.get(generated_code.module_of(function) or "") if is_generated(name) else None
-        if owner is not None and owner.filename != name:
-            return self._index.add_generated(function, owner)
+        if is_generated(name):
+            owner = owners.get(generated_code.module_of(function) or "")
+            if owner is None:
+                return None  # the program of `python -c` is in "<string>" too, as are generated methods of all modules
+            if owner.filename != name:
+                return self._index.add_generated(function, owner)
         return self._index.unit_of(code) if name in files else None
 
     def instrument_class(self, kind: type, record: FileRecord) -> None:
