@@ -23,8 +23,8 @@ _OLDER: Final = os.walk
 the beginning.)"""
 
 
-def functions_of(filenames: Collection[str], with_generated: bool = False) -> list[FunctionType]:
-    """All functions whose code comes from one of the files; also those whose code is in no file, if these are wanted.
+def functions_of(filenames: Collection[str]) -> list[FunctionType]:
+    """All functions whose code comes from one of the files, and those whose code is in no file.
 
     `gc.freeze` hides objects from `gc.get_objects`. Functions are found in spite of it if a module or a class refers to
     them, directly or through containers.
@@ -32,14 +32,11 @@ def functions_of(filenames: Collection[str], with_generated: bool = False) -> li
     if not filenames:  # a context is entered before anything is imported
         return []
     everywhere = _functions()
-    if with_generated:
-        found = [
-            item
-            for item in everywhere
-            if (name := item.__code__.co_filename) in filenames or (name[0:1] == "<" and is_generated(name))
-        ]
-    else:
-        found = [item for item in everywhere if item.__code__.co_filename in filenames]
+    found = [
+        item
+        for item in everywhere
+        if (name := item.__code__.co_filename) in filenames or (name[0:1] == "<" and is_generated(name))
+    ]
     if sum(item is functions_of or item is _OLDER for item in everywhere) < 2:  # one is missing: objects are frozen
         known = set(map(id, found))
         for item in functions_of_modules(filenames):

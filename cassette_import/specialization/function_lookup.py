@@ -57,7 +57,7 @@ class FunctionLookup:
         if began < self._rest_until:
             return
         files = {name for name, record in self._index.records.items() if record.units}
-        for function in heap.functions_of(files):
+        for function in heap.functions_of(files | self._index.text_names):
             unit = self._index.find_unit(function.__code__)
             if unit is not None and unit.reason is None:
                 unit.add_function(function)

@@ -69,7 +69,7 @@ class Instrumentation:
             name for name, record in records if (record.installed or name in roots) and not record.serves(self.variants)
         }
         owners = self._owners(files)
-        for function in heap.functions_of(files | self._index.text_names, with_generated=True):
+        for function in heap.functions_of(files | self._index.text_names):
             self._instrument(function, self._unit_of(function, files, owners))
         patch_readers(self._index.plain_code_of)
         executed = self._some_module_is_being_executed()

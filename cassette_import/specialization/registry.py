@@ -84,7 +84,7 @@ class Registry:
                     if not record.installed:
                         files.add(record.filename)
                         record.forget_bodies()  # they are for all activations
-            for function in heap.functions_of(files | self.index.text_names, with_generated=True):
+            for function in heap.functions_of(files | self.index.text_names):
                 unit = self.index.find_unit(function.__code__)
                 if unit is not None and unit.record.filename in files:
                     update_keepers([function.__code__], unit.plain)

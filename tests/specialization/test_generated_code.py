@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from cassette_import import canrecurse, install, uninstall
+from cassette_import import Context, canrecurse, escapes, install, overdub, tag, uninstall
 from cassette_import.contexts import CallGraph, Noop
 from cassette_import.contexts.autodiff import derivative
 from cassette_import.contexts.precision import shadow
@@ -199,3 +199,34 @@ def test_run_shows_a_program_of_standard_input_what_python_shows_it(tmp_path):
         for options in ([], ["-m", "cassette_import", "run", "-c", "noop"])
     ]
     assert (runs[0].stdout, runs[0].stderr, runs[0].returncode) == (runs[1].stdout, runs[1].stderr, runs[1].returncode)
+
+
+LOSING = {
+    "default of a named tuple": "T = collections.namedtuple('T', 'a b', defaults=[x])\n    ",
+    "default of a dataclass": "T = dataclasses.make_dataclass('T', ['a', ('b', float, x)])\n    ",
+    "default of attrs": "T = attr.make_class('T', {'a': attr.ib(), 'b': attr.ib(default=x)})\n    ",
+    "generated hash": "T = dataclasses.make_dataclass('T', ['a', ('b', float, 0)], frozen=True)\n    hash(T(x))\n    ",
+}
+
+
+@pytest.mark.parametrize("kind", LOSING)
+def test_what_a_generated_method_loses_is_reported_at_the_line_of_the_program(kind, make_program):
+    program = make_program(f"import attr, collections, dataclasses\ndef f(x):\n    {LOSING[kind]}return T(1).b\n")
+
+    class Reports(Context, tagging=True):
+        pass
+
+    context = Reports()
+    overdub(context, program.f, tag(float("1.7234"), context, "cell"))
+    assert {loss.filename for loss in escapes(context)} == {program.__file__}
+
+
+def test_what_a_program_in_no_file_loses_is_reported_at_its_own_line():
+    text = (
+        "from cassette_import import *\nclass Reports(Context, tagging=True): pass\n"
+        "def f(x):\n    return hash((x, x))\n"
+        "context = Reports()\noverdub(context, f, tag(1.5, context, 1))\n"
+        "print([(loss.filename, loss.lineno) for loss in escapes(context)])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert done.stdout == "[('<string>', 4)]\n"

@@ -52,7 +52,10 @@ class Outside:
         code = getattr(f, "__code__", None)
         files = {*OVERDUBBED.files, *([] if code is None else [code.co_filename])}
         self._cells = [
-            (one, cell, _cell_content(cell)) for one in functions_of(files) for cell in one.__closure__ or ()
+            (one, cell, _cell_content(cell))
+            for one in functions_of(files)
+            if one.__code__.co_filename in files
+            for cell in one.__closure__ or ()
         ]
 
     @property

@@ -17,10 +17,12 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Final, TypeAlias
 
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.rewriting.variant_names import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 from cassette_import.runtime.module_imports import importer
 from cassette_import.runtime.names import SYMBOLS
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
@@ -107,13 +109,33 @@ def callsite() -> CallSite:
 
 
 def nearest_site() -> CallSite:
-    """Where the program is, for code that runs in hidden frames: the innermost place outside cassette_import."""
+    """Where the program is, for code that runs in hidden frames: the innermost place outside cassette_import.
+
+    A method that was generated for a class has no place, so that of its caller is shown.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
         frame = frame.f_back
     if frame is None:
         raise RuntimeError("there is no code of the program around")
-    return _site(frame)
+    return _site(_caller_with_file(frame) or frame) if _is_generated(frame.f_code) else _site(frame)
+
+
+def _is_generated(code: CodeType) -> bool:
+    """Whether code is in no file, and not that of a program that is in none itself, as with `python -c`."""
+    name = code.co_filename
+    if not is_generated(name):
+        return False
+    record = OVERDUBBED.record_with(code)
+    return record is None or record.filename != name
+
+
+def _caller_with_file(frame: FrameType) -> FrameType | None:
+    """The nearest frame of an overdubbed file: what generates methods is of none."""
+    caller = frame.f_back
+    while caller is not None and (_is_generated(caller.f_code) or OVERDUBBED.record_with(caller.f_code) is None):
+        caller = caller.f_back
+    return caller
 
 
 def _is_internal(frame: FrameType) -> bool:
