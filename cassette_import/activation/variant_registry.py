@@ -39,7 +39,7 @@ class Variants:
             with self.lock, own_work():
                 family = self._families.setdefault(keys, Family())
                 found = self.by_keys.setdefault(keys, StackVariant(keys, family))
-            if any(key.context_type.names_earlier_holders for key in keys):
+            if any(getattr(key.context_type, "names_earlier_holders", False) for key in keys):
                 earlier_holders.warn_of_holders(found)  # its contexts are entered for the first time
         return found
 

@@ -16,12 +16,15 @@ class ReadsCalls(ReadsEverything, events=Events.DEFAULT):
 
 
 class TaggingAll(Context, tagging=True):
-    """Every argument of every call is tagged."""
+    """Every argument of every call is tagged, but classes."""
 
     def overdub(self, f, *args, **kwargs):
         go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
-        args = [tag(value, self, "m") for value in args]
-        return go_on(self, f, *args, **{name: tag(value, self, "m") for name, value in kwargs.items()})
+        args = [self.tagged(value) for value in args]
+        return go_on(self, f, *args, **{name: self.tagged(value) for name, value in kwargs.items()})
+
+    def tagged(self, value):
+        return value if issubclass(type(value), type) else tag(value, self, "m")  # classes cannot be tagged
 
 
 class Spreading(TaggingAll, tagging=True):
