@@ -439,3 +439,7 @@ class Replay(ReplayedCalls):
         self._changed_variables.add(name)
         if self._new is not None:
             self._new.recorder.variable_changed(name)
+
+
+# `inspect.signature` asks `__new__` first; options are read from the signature.
+Replay.__new__.__signature__ = inspect.signature(Replay.__init__)  # type: ignore[attr-defined]
