@@ -13,8 +13,11 @@ from cassette_import.interpreter import code_flags
 
 __all__ = ["essence", "is_same"]
 
-_ELSEWHERE: Final = ~(code_flags.NESTED | code_flags.METHOD | code_flags.ITERABLE_COROUTINE)
-"""Without the flags that say where a function stands, or that `types.coroutine` has marked it."""
+_ELSEWHERE: Final = ~(
+    code_flags.NESTED | code_flags.METHOD | code_flags.ITERABLE_COROUTINE | code_flags.VARARGS | code_flags.VARKEYWORDS
+)
+"""Without the flags that say where a function stands, that `types.coroutine` has marked it, or that it takes `*args` or
+`**kwargs`: copies of hooks leave out what a hook does not read."""
 
 
 def essence(code: CodeType) -> tuple[Any, ...]:
