@@ -409,6 +409,7 @@ _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
 def file_of(filename: str) -> str:
     """The file of a module of the standard library that is frozen; any other name is as it is.
 
+    >>> import os
     >>> file_of("<frozen os>") == os.__file__, file_of("a.py")
     (True, 'a.py')
     """
