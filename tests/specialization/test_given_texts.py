@@ -81,6 +81,15 @@ def test_the_builtins_stay_what_they_are(make_program):
     assert repr(builtins.exec) == "<built-in function exec>"
 
 
+@pytest.mark.parametrize("call", ["eval(text)", "eval(text, {})", "eval(*[text])", "eval(text, {}, {})", "f(text)"])
+def test_eval_gets_its_arguments_alone_however_the_interpreter_calls_it(call, make_program):
+    """The interpreter specialises a call after a few times; `eval` has no keywords before Python 3.13."""
+    program = make_program(f"def run(texts, f=eval):\n    return [{call} for text in texts]\n")
+    texts = [str(n) for n in range(100)]
+    with install([program.__name__]):
+        assert program.run(texts) == list(range(100))
+
+
 @needs_extension
 @pytest.mark.parametrize("is_made_inside", [False, True])
 @pytest.mark.parametrize("engine", ["jinja2", "mako"])

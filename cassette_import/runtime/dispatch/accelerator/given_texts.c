@@ -8,11 +8,21 @@ them is called. Knows these builtins; must not know what the texts are for. */
 enum { COMPILE, EXEC, EVAL, COUNT };
 
 typedef PyObject *(*Function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+typedef PyObject *(*FunctionWithoutKeywords)(PyObject *, PyObject *const *, Py_ssize_t);
 
 /* Those of the process: subinterpreters share them, so the first interpreter that asks is the one that is told. */
-static Function originals[COUNT];
+static PyCFunction originals[COUNT];
+static int has_keywords[COUNT];
 static PyObject *tell, *modules, *name_of_module;
 static PyInterpreterState *told;
+
+static PyObject *
+call_original(int which, PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    void (*original)(void) = (void (*)(void))originals[which];
+    return has_keywords[which] ? ((Function)original)(module, arguments, count, names)
+                               : ((FunctionWithoutKeywords)original)(module, arguments, count);
+}
 
 /* Whether globals are those of one of the modules. */
 static int
@@ -52,7 +62,7 @@ answer(PyObject *text, PyObject *code, PyObject *globals)
 static PyObject *
 compile_text(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
-    PyObject *code = originals[COMPILE](module, arguments, count, names);
+    PyObject *code = call_original(COMPILE, module, arguments, count, names);
     if (code == NULL || count < 1 || !PyCode_Check(code) || !(PyUnicode_CheckExact(arguments[0]) || PyBytes_CheckExact(arguments[0]))) {
         return code;
     }
@@ -76,7 +86,7 @@ code_of(PyObject *module, PyObject *text, PyObject *globals, const char *mode)
     }
     PyObject *filename = PyUnicode_InternFromString("<string>"), *kind = PyUnicode_InternFromString(mode);
     PyObject *arguments[] = {text, filename, kind};
-    PyObject *code = filename == NULL || kind == NULL ? NULL : originals[COMPILE](module, arguments, 3, NULL);
+    PyObject *code = filename == NULL || kind == NULL ? NULL : call_original(COMPILE, module, arguments, 3, NULL);
     Py_XDECREF(filename);
     Py_XDECREF(kind);
     if (code == NULL) {
@@ -105,7 +115,7 @@ execute_text(int which, PyObject *module, PyObject *const *arguments, Py_ssize_t
         Py_DECREF(text);
     }
     if (code == NULL) {
-        return originals[which](module, arguments, count, names);
+        return call_original(which, module, arguments, count, names);
     }
     Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     PyObject **changed = PyMem_New(PyObject *, total);
@@ -116,7 +126,7 @@ execute_text(int which, PyObject *module, PyObject *const *arguments, Py_ssize_t
     else {
         memcpy(changed, arguments, total * sizeof(PyObject *));
         changed[0] = code;
-        result = originals[which](module, changed, count, names);
+        result = call_original(which, module, changed, count, names);
     }
     PyMem_Free(changed);
     Py_DECREF(code);
@@ -135,6 +145,13 @@ eval_text(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObje
     return execute_text(EVAL, module, arguments, count, names);
 }
 
+/* `eval` before Python 3.13, which takes no keywords and so is passed no names. */
+static PyObject *
+eval_text_without_keywords(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    return execute_text(EVAL, module, arguments, count, NULL);
+}
+
 /* tell_of_texts(function, modules): return whether it is told, from now on, of the texts of these modules. */
 PyObject *
 tell_of_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
@@ -145,8 +162,10 @@ tell_of_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     static const struct {
         const char *name;
-        Function function;
-    } replacements[COUNT] = {{"compile", compile_text}, {"exec", exec_text}, {"eval", eval_text}};
+        Function with_keywords;
+        FunctionWithoutKeywords without_keywords;
+    } replacements[COUNT] = {
+        {"compile", compile_text, NULL}, {"exec", exec_text, NULL}, {"eval", eval_text, eval_text_without_keywords}};
     if (tell != NULL) {
         Py_RETURN_FALSE; /* another interpreter of the process is told */
     }
@@ -159,14 +178,15 @@ tell_of_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
         }
         found[which] = ((PyCFunctionObject *)builtin)->m_ml;
         int flags = found[which]->ml_flags & ~METH_STATIC;
-        if (flags != (METH_FASTCALL | METH_KEYWORDS) && flags != METH_FASTCALL) {
+        has_keywords[which] = flags == (METH_FASTCALL | METH_KEYWORDS);
+        if (!has_keywords[which] && (flags != METH_FASTCALL || replacements[which].without_keywords == NULL)) {
             Py_RETURN_FALSE;
         }
     }
     for (int which = 0; which < COUNT; which++) {
-        /* A function without keywords is called with one argument less than it is passed, which all calling conventions allow. */
-        originals[which] = (Function)(void (*)(void))found[which]->ml_meth;
-        found[which]->ml_meth = (PyCFunction)(void (*)(void))replacements[which].function;
+        originals[which] = found[which]->ml_meth;
+        found[which]->ml_meth = has_keywords[which] ? (PyCFunction)(void (*)(void))replacements[which].with_keywords
+                                                    : (PyCFunction)(void (*)(void))replacements[which].without_keywords;
     }
     name_of_module = PyUnicode_InternFromString("__name__");
     if (name_of_module == NULL) {
