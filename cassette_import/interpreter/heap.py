@@ -32,11 +32,7 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     if not filenames:  # a context is entered before anything is imported
         return []
     everywhere = _functions()
-    found = [
-        item
-        for item in everywhere
-        if (name := item.__code__.co_filename) in filenames or (name[0:1] == "<" and is_generated(name))
-    ]
+    found = [item for item in everywhere if _is_of(item, filenames)]
     if sum(item is functions_of or item is _OLDER for item in everywhere) < 2:  # one is missing: objects are frozen
         known = set(map(id, found))
         for item in functions_of_modules(filenames):
@@ -44,6 +40,12 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
                 known.add(id(item))
                 found.append(item)
     return found
+
+
+def _is_of(function: FunctionType, filenames: Collection[str]) -> bool:
+    """Whether the code of a function is of some files, or of none: then its module tells what it belongs to."""
+    name = function.__code__.co_filename
+    return name in filenames or (name[0:1] == "<" and is_generated(name))
 
 
 def _functions() -> list[FunctionType]:
@@ -88,7 +90,7 @@ _MOST_ITEMS: Final = 10_000
 def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
     """The functions of the files to which their modules refer: directly, or through classes, closures and containers.
 
-    This does not search all objects.
+    Functions whose code is in no file are among them. This does not search all objects.
     """
     found: list[FunctionType] = []
     seen: set[int] = set()
@@ -106,7 +108,8 @@ def functions_below(
 ) -> Iterator[FunctionType]:
     """The functions of the files to which a namespace refers: directly, or through classes, closures and containers.
 
-    Objects whose identity is in `seen` are passed over; it gets those of the others.
+    Functions whose code is in no file are among them. Objects whose identity is in `seen` are passed over; it gets
+    those of the others.
     """
     seen = set() if seen is None else seen
     work = [value for name, value in namespace.items() if name != "__builtins__"]
@@ -115,7 +118,7 @@ def functions_below(
         if id(item) in seen:
             continue
         seen.add(id(item))
-        if type(item) is FunctionType and item.__code__.co_filename in filenames:
+        if type(item) is FunctionType and _is_of(item, filenames):
             yield item
         work.extend(_referents(item))
 

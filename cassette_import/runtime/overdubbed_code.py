@@ -77,7 +77,7 @@ class OverdubbedCode:
 
     def is_installed(self, function: FunctionType) -> bool:
         """Whether a function is of an installed module, and is not left alone."""
-        record = self.files.get(function.__code__.co_filename)
+        record = self.record_with(function.__code__)
         return record is not None and record.installed and self.overdubbable(function)
 
 

@@ -1,5 +1,7 @@
 """Methods that are generated for classes, of which there is no file, are overdubbed like any other function."""
 
+import dataclasses
+import gc
 import importlib
 import subprocess
 import sys
@@ -230,3 +232,15 @@ def test_what_a_program_in_no_file_loses_is_reported_at_its_own_line():
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
     assert done.stdout == "[('<string>', 4)]\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    price: float
+
+
+def test_generated_methods_are_found_where_objects_are_hidden_from_the_garbage_collector(Recorder):
+    gc.freeze()
+    recorder = Recorder()
+    overdub(recorder, lambda: Known(1.0))
+    assert object.__setattr__ in recorder.functions

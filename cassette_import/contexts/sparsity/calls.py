@@ -13,7 +13,15 @@ import os
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 import numpy as np
@@ -85,6 +93,9 @@ class Calls(Stores):
             return self.call(f.__wrapped__, *arguments, **keywords)
         if isinstance(f, functools.partial):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
+        if type(f) in _SLOT_WRAPPERS and f.__objclass__ is object and f.__name__ in _OF_OBJECT:
+            receiver = (f.__self__,) if type(f) is MethodWrapperType else ()
+            return _OF_OBJECT[f.__name__](self, *receiver, *arguments)
         try:
             rule = _RULES.get(f)
         except TypeError:  # it has no hash
@@ -340,6 +351,13 @@ _RULES: Final[dict[Any, _Rule]] = {
     ),
 }  # fmt: skip
 _ALWAYS: Final = frozenset({_map, _reduced, _set})
+_SLOT_WRAPPERS: Final = (MethodWrapperType, WrapperDescriptorType)
+_OF_OBJECT: Final[dict[str, Callable[..., Any]]] = {
+    "__setattr__": Calls.store_plain_attribute,
+    "__delattr__": Calls.delete_attribute,
+    "__init__": lambda context, *arguments: object.__init__(*arguments),
+}
+"""The methods of `object` that may be called on one side of a branch."""
 _READERS: Final = frozenset({_fold, _extreme, _sorted})
 """The rules of functions that read iterators to their end, unless they are in `_OF_SEQUENCES`."""
 _OF_SEQUENCES: Final = frozenset({statistics.covariance, statistics.correlation})

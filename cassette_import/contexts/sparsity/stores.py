@@ -43,6 +43,18 @@ def contains_number(value: Any, depth: int = 5) -> bool:
     return any(contains_number(part, depth - 1) for part in value)
 
 
+def _set_plainly(holder: Any, name: str, value: Any) -> None:
+    """Set an attribute, without a method `__setattr__` of the program: that of a frozen dataclass raises."""
+    set_attribute = object.__setattr__ if type(type(holder).__setattr__) is FunctionType else setattr
+    set_attribute(holder, name, value)
+
+
+def _delete_plainly(holder: Any, name: str) -> None:
+    """The same for the deletion of an attribute."""
+    delete_attribute = object.__delattr__ if type(type(holder).__delattr__) is FunctionType else delattr
+    delete_attribute(holder, name)
+
+
 class Stores(ConvertedCode):
     """The part of the context that knows which objects the program changes."""
 
@@ -76,9 +88,9 @@ class Stores(ConvertedCode):
             else:
                 for name, value in content.items():
                     if value is not _MISSING:
-                        setattr(holder, name, value)
+                        _set_plainly(holder, name, value)
                     elif hasattr(holder, name):
-                        delattr(holder, name)
+                        _delete_plainly(holder, name)
 
     def changes(self, holder: Any) -> None:
         """Note that an object changes."""
@@ -111,10 +123,16 @@ class Stores(ConvertedCode):
 
     def store_attribute(self, holder: Any, name: str, value: Any) -> None:
         """`holder.name = value`."""
+        if type(type(holder).__setattr__) is FunctionType:
+            setattr(holder, name, value)  # a method of the program, which is converted, too
+        else:
+            self.store_plain_attribute(holder, name, value)
+
+    def store_plain_attribute(self, holder: Any, name: str, value: Any) -> None:
+        """A store as `object.__setattr__` makes it."""
         described = getattr(type(holder), name, None)
-        written = type(type(holder).__setattr__) is FunctionType
-        if written or (hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType)):
-            setattr(holder, name, value)
+        if hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType):
+            _set_plainly(holder, name, value)  # the code of a property is converted, too
             return
         if type(holder) is Array:
             raise self.run.refuse(f"the attribute {name} of an array is set, which has no rule")
@@ -123,7 +141,7 @@ class Stores(ConvertedCode):
         self.changes(holder)
         _, former = self._former.setdefault(id(holder), (holder, {}))
         former.setdefault(name, old)
-        setattr(holder, name, self._joined(holder, old, value))
+        _set_plainly(holder, name, self._joined(holder, old, value))
 
     def delete_attribute(self, holder: Any, name: str) -> None:
         """`del holder.name`."""

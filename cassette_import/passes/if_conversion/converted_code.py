@@ -78,9 +78,9 @@ class ConvertedCode:
 
     def _runs(self, function: FunctionType) -> bool:
         """Whether a function is converted when it runs."""
-        filename = function.__code__.co_filename
-        file = OVERDUBBED.files.get(filename)
-        return file is not None and (file.installed or filename in self.roots) and OVERDUBBED.overdubbable(function)
+        file = OVERDUBBED.record_with(function.__code__)
+        is_in_file = file is not None and (file.installed or file.filename in self.roots)
+        return is_in_file and OVERDUBBED.overdubbable(function)
 
     def _is_initialised(self, kind: Any) -> bool:
         """Whether the instances of a class are made by `object`, and initialised by a converted function."""

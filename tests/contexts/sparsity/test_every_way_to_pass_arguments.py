@@ -125,6 +125,27 @@ def frozen(a, b, c):
     return made.x * made.y + c
 
 
+def thawed(a, b, c):
+    made = Point(1.0, b)
+    if c > 0:
+        object.__setattr__(made, "x", a)
+    return made.x * made.y + c
+
+
+class Thawed:
+    def __init__(self, x):
+        super().__init__()
+        super().__setattr__("x", x)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+
+def own_setter(a, b, c):
+    found = Thawed(a).x * b if c > 0 else Thawed(b).x
+    return found + c
+
+
 OTHERS = {
     "hypot": lambda a, b, c: math.hypot(a, b, c),
     "max": lambda a, b, c: max(a, b, c),
@@ -141,6 +162,8 @@ OTHERS = {
     "a lambda": lambda a, b, c: (lambda one, *, other: one * other)(a, other=b) * c,
     "keywords of a dict": lambda a, b, c: math.prod([b], start=a) * c,
     "frozen slots": frozen,
+    "a frozen object that is set": thawed,
+    "an own setter": own_setter,
     "new slots": changed(Slotted),
     "slots of a base": changed(Both),
     "slots that had no value": kept(Slotted, False),
@@ -231,6 +254,12 @@ def test_what_the_program_changes_in_slots_is_put_back():
     shared.x = 5.0
     jacobian(lambda v: setattr(shared, "x", v[0]) or v[1], [1.0, 2.0])
     assert shared.x == 5.0
+
+
+def test_what_the_program_changes_in_a_frozen_object_is_put_back():
+    shared = Point(5.0)
+    jacobian(lambda v: object.__setattr__(shared, "x", v[0]) or shared.x * v[1], [1.0, 2.0])
+    assert shared == Point(5.0)
 
 
 def test_a_name_that_is_no_slot_is_the_error_of_plain_python():
