@@ -20,6 +20,7 @@ from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import call_computed, metadata_in
+from cassette_import.runtime.tagging.leaf_call import PassingCall
 from cassette_import.runtime.tagging.lost_metadata import lose
 from cassette_import.runtime.tagging.recognised_values import may_be_shared
 from cassette_import.runtime.tagging.rewritten_code import tidy
@@ -45,10 +46,12 @@ def entered(*values: Any) -> tuple[Any, ...]:
     store = store_of(activation)
     if store is None:
         return values
+    call = LEAVES.get(get_ident()) if LEAVES else None
+    if type(call) is PassingCall and call.parameters:
+        values, call = call.passed_on(values), None
     slots = store.recognised.slots
     if slots and not slots.keys().isdisjoint(map(id, values)):
         values = tuple(map(store.recognised.wrapped, values))
-    call = LEAVES.get(get_ident()) if LEAVES else None
     if call is not None:
         if call.operands is not None:
             values = _as_operands(call.operands, values)

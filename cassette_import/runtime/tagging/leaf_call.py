@@ -214,6 +214,36 @@ class LeafCall:
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
 
 
+class PassingCall(LeafCall):
+    """The call of a leaf that calls one function of the program, with its own arguments as they are.
+
+    `parameters` are the values that this function is entered with, in order, until it has taken them.
+    """
+
+    __slots__ = ("has_entered", "parameters")
+
+    def __init__(self, call: LeafCall, parameters: list[Any]) -> None:
+        LeafCall.__init__(
+            self, call.activation, call.store, call.callee, call.function, call.leading, call.given, call.keywords
+        )
+        self.parameters = parameters
+        self.has_entered = False
+
+    @hidden
+    def passed_on(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The parameters of the function that is entered, wrapped where the leaf was given a wrapper for them."""
+        self.has_entered = True
+        return tuple([self._taken(value) for value in values])
+
+    @hidden
+    def _taken(self, value: Any) -> Any:
+        for index, given in enumerate(self.parameters):
+            if plain(given) is value:
+                del self.parameters[index]
+                return given
+        return value
+
+
 @hidden
 def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
     """A function compares items: a context type that has tagged one may raise an error by its method `compared`.

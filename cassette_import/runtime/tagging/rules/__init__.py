@@ -11,6 +11,7 @@ from cassette_import.runtime.tagging.rules import (
     attributes,
     averages,
     buffers,
+    cached_functions,
     callables,
     concurrency,
     construction,
@@ -47,11 +48,11 @@ from cassette_import.runtime.tagging.rules import (
 )
 
 MODULES = (
-    attributes, averages, buffers, callables, concurrency, construction, container_constructors, context_managers,
-    conversions, copies, counts, deferred_calls, dicts, displays, frames, getters, heaps, iteration, iterator_methods,
-    lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects, recorded_iterators,
-    records, reductions, serialisation, sets, silent_calls, sorting, special_methods, subscripts, substitutions,
-    waiting_threads,
+    attributes, averages, buffers, cached_functions, callables, concurrency, construction, container_constructors,
+    context_managers, conversions, copies, counts, deferred_calls, dicts, displays, frames, getters, heaps,
+    iteration, iterator_methods, lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects,
+    recorded_iterators, records, reductions, serialisation, sets, silent_calls, sorting, special_methods,
+    subscripts, substitutions, waiting_threads,
 )  # fmt: skip
 """The files of rules."""
 

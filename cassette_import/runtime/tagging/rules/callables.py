@@ -23,15 +23,12 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.c_callers import TestedCallback, bare_callback
-from cassette_import.runtime.tagging.fast_path import COMPLETIONS, TYPES_RULED_WHILE_TAGGED
+from cassette_import.runtime.tagging.fast_path import TYPES_RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
 from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
-from cassette_import.runtime.tagging.tag_scopes import store_of
-from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.wrappers import plain
 
 CALLABLE_TYPES: Final = (
     FunctionType, BuiltinFunctionType, MethodType, MethodWrapperType, MethodDescriptorType, WrapperDescriptorType,
@@ -71,89 +68,6 @@ def call_python_function(call: LeafCall) -> Any:
     if is_new_of_named_tuple(call.function):
         return new_named_tuple(call)
     return (rule_of_python_function(call.function) or without_rule)(call)
-
-
-# ---- `functools.lru_cache`
-
-
-_CACHED: Final = type(functools.lru_cache(lambda: None))
-TYPES_RULED_WHILE_TAGGED.add(id(_CACHED))
-
-
-@rule_of_type(_CACHED)
-@hidden
-def call_cached(call: LeafCall) -> Any:
-    """A call with metadata goes past the cache, whose results belong to values without metadata, to one of its own.
-
-    The metadata of a result that depends on variables of the function is kept beside the cache.
-    """
-    cached, function = call.function, getattr(call.function, "__wrapped__", None)
-    given = (*call.arguments, *call.keywords.values())
-    if function is None:
-        return without_rule(call)
-    if any(type(value) is Tagged for value in given):
-        results, key = _results(call), (_key(call), tuple(_comparable(value) for value in given))
-        if key not in results:
-            results[key] = call.call_back(function, *call.arguments, **call.keywords), given
-        return results[key][0]
-    LOCAL.returned = None
-    value = without_rule(call)
-    found = _kept(call, value)
-    if found is not None:
-        return found
-    if call.store.views.of(cached) is None:  # an entry counts as metadata
-        return value
-    found = _results(call).get(_key(call))
-    return found if found is not None and found._tagged_value is plain(value) else value
-
-
-@hidden
-def _complete_cached(cached: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> Any:
-    """The result of a call of a cached function during which the first value was tagged."""
-    activation = ACTIVE.get()
-    store = store_of(activation)
-    if store is None or getattr(cached, "__wrapped__", None) is None:
-        return value
-    found = _kept(LeafCall(activation, store, cached, cached, (), arguments, keywords), value)
-    LOCAL.returned = None
-    return value if found is None else found
-
-
-COMPLETIONS[id(_CACHED)] = _complete_cached
-
-
-@hidden
-def _kept(call: LeafCall, value: Any) -> Any:
-    """The wrapper of a result that the function has just computed, which is kept beside the cache; None without one."""
-    found = value if type(value) is Tagged else LOCAL.returned
-    if found is None or found._tagged_value is not plain(value):
-        return None
-    _results(call)[_key(call)] = found
-    return found
-
-
-@hidden
-def _results(call: LeafCall) -> dict[Any, Any]:
-    """The results of a cached function that have metadata."""
-    entry = call.store.views.make(call.function)
-    if entry.extra is None:
-        entry.extra = {}
-    return entry.extra  # type: ignore[no-any-return]  # of these views, always a dict
-
-
-@hidden
-def _key(call: LeafCall) -> Any:
-    """The key under which the cache has the result of a call."""
-    arguments = tuple(map(plain, call.arguments))
-    return functools._make_key(arguments, call.plain_keywords, call.function.cache_parameters()["typed"])
-
-
-def _comparable(value: Any) -> Any:
-    """The metadata of an argument as a part of a key: plain values are compared, other ones have to be the same."""
-    if type(value) is not Tagged:
-        return None
-    metas = value._tagged_metas.items()
-    return tuple((tag, found if type(found) in (int, float, str, bool) else id(found)) for tag, found in metas)
 
 
 # ---- parametrised classes
