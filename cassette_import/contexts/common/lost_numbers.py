@@ -9,7 +9,6 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import Field
 from decimal import Decimal
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -110,8 +109,6 @@ class LosesNothing(Context, tagging=True):
     def is_called_later(self, value: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a leaf that returned an object may call a function later with numbers that it got."""
         given = (*arguments, *keywords.values())
-        if isinstance(value, Field):  # of a dataclass, whose `__init__` gets the default value
-            return bool(allmetadata(self, *given))
         if isinstance(value, (str, bytes)) or not any(isinstance(plain(one), _CALLBACKS) for one in given):
             return False
         return bool(allmetadata(self, *given))

@@ -52,7 +52,6 @@ NOT_CARRIED = (
     "cmath_rect", "math_float", "pickle_reduce", "writer_print",
     "writer_csv", "writer_json", "prepare_class", "prepare_own_setitem", "eq_count",
     "od_setitem_copy", "enum_new", "enum_value", "enum_value_func",
-    "factory_closure", "factory_frozen", "make_dataclass_default",
 )  # fmt: skip
 """The programs whose numbers no rule carries: a derivative of them is an error."""
 
