@@ -53,6 +53,7 @@ class _AcceleratedProfile(Profile, events=Events.CALLS):
 
     def forked(self) -> None:
         """Start with empty trees."""
+        self._compiling_time.forked()
         self._threads.clear()
         self.recorder.forget()
 

@@ -33,6 +33,7 @@ from cassette_import.contexts.profile.call_tree import (
     leave_bodies,
     site_totals,
 )
+from cassette_import.contexts.profile.compiling_time import CompilingTime
 from cassette_import.contexts.profile.event_costs import Costs, costs_of
 from cassette_import.contexts.profile.formats import writers
 from cassette_import.contexts.profile.profiled_body import ProfiledBody, new_body
@@ -40,7 +41,7 @@ from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.callables import METHODS_OF_TYPES, split
-from cassette_import.interpreter.clock import perf_counter, processor_time
+from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
@@ -53,8 +54,6 @@ __all__ = ["Profile"]
 
 Self = TypeVar("Self", bound="Profile")
 _USUAL_CLOCK: Final = perf_counter
-_SLEEP: Final = ("~", 0, "<built-in method time.sleep>")
-"""The label of a call that ends by the clock, whatever other threads do."""
 _frame: Final = sys._getframe
 
 
@@ -126,8 +125,7 @@ class Profile(Context, events=Events.CALLS):
         self._elsewhere: SummedStatistics | None = None
         self._suspended: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         """The calls in which greenlets are suspended."""
-        self._making: dict[int, list[dict[int, float]]] = {}
-        """For each piece of code that a thread is making, the processor times of the other threads when it began."""
+        self._compiling_time = CompilingTime(self._threads)
         LISTENERS.add(self)
         greenlets.LISTENERS.add(self)
 
@@ -247,45 +245,16 @@ class Profile(Context, events=Events.CALLS):
 
     def code_begins(self) -> None:
         """Called when code is going to be made. `code_made` receives the time afterwards."""
-        self._making.setdefault(get_ident(), []).append(self._other_processor_times())
+        self._compiling_time.begin()
 
     def code_made(self, functions: int, seconds: float) -> None:
         """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
-        self._stop_other_clocks(seconds)
+        self._compiling_time.end()
         thread = self.current_thread()
         if thread is not None:
             thread.measured_overhead += seconds
             thread.specialised += functions
             thread.specialising += seconds
-
-    def _stop_other_clocks(self, seconds: float) -> None:
-        """Omit the time from the calls in progress in other threads: they wait for this one, or for the interpreter.
-
-        What they have computed meanwhile, in turns with this thread, is not omitted; and a sleep goes on.
-        """
-        begun = self._making.get(get_ident())
-        if not begun:
-            return
-        now, before = self._other_processor_times(), begun.pop()
-        clock = perf_counter()
-        for ident in now.keys() & before.keys():
-            computed = now[ident] - before[ident]
-            if begun:
-                begun[-1][ident] = begun[-1].get(ident, now[ident]) + computed  # what is around omits the rest
-            thread = self._threads[ident]
-            node = thread.node
-            if (node is not thread.root or thread.entered) and node.label != _SLEEP:
-                omitted = min(seconds - computed, clock - thread.measured_overhead - node.start)
-                if omitted > 0.0:
-                    thread.measured_overhead += omitted
-
-    def _other_processor_times(self) -> dict[int, float]:
-        """How long each other thread has computed, if the system tells."""
-        if len(self._threads) == 1:
-            return {}
-        here, running = get_ident(), sys._current_frames()  # the clock of a thread that is over must not be asked for
-        times = {ident: processor_time(ident) for ident in [*self._threads] if ident != here and ident in running}
-        return {ident: seconds for ident, seconds in times.items() if seconds is not None}
 
     def _other_clock(self) -> Callable[[], float] | None:
         """The clock, if it is not the usual one."""
@@ -298,6 +267,7 @@ class Profile(Context, events=Events.CALLS):
     def forked(self) -> None:
         """Start with empty trees in a forked process; the calls in progress are not counted there."""
         here = self.current_thread()
+        self._compiling_time.forked()
         self._threads.clear()
         if here is not None:  # functions that run here have it
             here.forget()
