@@ -106,7 +106,7 @@ class CompilingTime:
 
     def _moments_of(self, threads: list[int]) -> dict[int, _Moment]:
         """The present moment of each thread, if the system tells its processor time."""
-        # The clock of a thread that is over must not be asked for. Frames that are kept would keep this one and its callers.
+        # The clock of a thread that is over must not be asked for. Kept frames would keep this one and its callers.
         running = set(sys._current_frames()) if threads else ()
         times = {ident: processor_time(ident) for ident in threads if ident in running}
         now = self._now()
