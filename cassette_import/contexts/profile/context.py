@@ -1,9 +1,10 @@
 """`Profile`: how often each function is called, and its self time and cumulative time.
 
 The hooks build one call tree for each thread. They take no lock, and usually find the next node at once, because
-programs repeat themselves (`Node.successor`). They measure their own time in the first events of a thread, and its
-clock omits it. Everything else is computed from the trees afterwards: `overhead_subtraction`, `statistics`. Knows hooks
-and call trees; must not know how times are corrected, or how statistics are computed.
+programs repeat themselves (`Node.successor`). They measure their own time, and the thread's clock omits it: two of the
+four readings of the clock for an event are for that. Everything else is computed from the trees afterwards:
+`overhead_subtraction`, `statistics`. Knows hooks and call trees; must not know how times are corrected, or how
+statistics are computed.
 """
 
 from __future__ import annotations
