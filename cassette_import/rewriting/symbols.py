@@ -107,6 +107,8 @@ SPLIT: Final = "@split"
 
 # ---- statements, displays and names (`runtime.syntax.blocks`)
 DEBUGGER: Final = "@debugger"
+OF_SUPER: Final = "@of.super"
+"""What `super()` takes from the frame of its caller."""
 MANAGED: Final = "@managed"
 MANAGED_ASYNC: Final = "@managed.async"
 IMPORT_FROM: Final = "@import.from"

@@ -30,7 +30,7 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
         blocks,
         (
             symbols.DEBUGGER, symbols.MANAGED, symbols.MANAGED_ASYNC, symbols.IMPORT_FROM, symbols.PAIRS,
-            symbols.CONSTANT, symbols.GLOBALS,
+            symbols.CONSTANT, symbols.GLOBALS, symbols.OF_SUPER,
         ),
     ),
     (

@@ -378,6 +378,43 @@ def test_call_through_super_with_arguments_gives_the_method_of_the_base():
     assert calls_of(Animal.speak, lambda: cat.speak(2)) == [(cat, 2)]
 
 
+def test_super_without_arguments_gives_the_class_and_the_receiver():
+    class Cat(Animal):
+        def speak(self, times=1):
+            return [super().speak(times) for _ in "a"]
+
+        @classmethod
+        def kind(cls):
+            return super().__thisclass__
+
+    cat = Cat()
+    assert calls_of(super, lambda: cat.speak(2)) == [(Cat, cat)]
+    assert calls_of(super, Cat.kind) == [(Cat, Cat)]
+
+
+def test_super_without_arguments_that_raises_gives_none():
+    class Cat(Animal):
+        def speak(self):
+            del self
+            return super().speak()
+
+    ctx = Calls()
+    with pytest.raises(RuntimeError, match="deleted"):
+        overdub(ctx, Cat().speak)
+    assert ctx.of(super) == [()]
+
+
+def test_function_of_the_program_with_the_name_super_gets_its_own_arguments():
+    class Cat(Animal):
+        def speak(self):
+            def super():
+                return "own"
+
+            return super()
+
+    assert overdub(Calls(), Cat().speak) == "own"
+
+
 def test_call_of_a_partial_gives_the_function_with_all_arguments():
     partial = functools.partial(identity, 1)
     assert calls_of(identity, lambda: partial()) == [(1,)]

@@ -20,7 +20,7 @@ from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee, is_own_decorator
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
-from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
+from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super, with_arguments_of_super
 from cassette_import.rewriting.trees.scopes import clone
 
 
@@ -112,6 +112,8 @@ class CalleeForm:
             return node
         if has(node, DEBUGGER):
             return debugged(node)
+        if is_plain_super(node) and Events.CALLS not in self._argument_free_kinds:
+            node = with_arguments_of_super(node)
         if self._guarded is not None:
             return self._guarded.call(node)
         if Events.CALLS not in self._argument_free_kinds:

@@ -37,7 +37,7 @@ from cassette_import.rewriting.shape import TAGGED, Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee, is_own_decorator
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
-from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
+from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super, with_arguments_of_super
 from cassette_import.rewriting.variant_names import VariantNames
 
 
@@ -191,6 +191,8 @@ class InlinedForm:
         )
         if self._is_argument_free(Events.CALLS):
             return self._argument_free.call(node)
+        if is_plain_super(node):
+            node, splat = with_arguments_of_super(node), True
         if interest is Interest.TARGETS:
             return self._guarded.call(node)
         if splat:

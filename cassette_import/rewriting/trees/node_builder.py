@@ -254,6 +254,13 @@ def debugged(node: ast.Call) -> ast.Call:
     return node
 
 
+def with_arguments_of_super(node: ast.Call) -> ast.Call:
+    """A call `super()` with the arguments that it takes from the frame."""
+    at = At(node)
+    node.args = [at.put(ast.Starred(at.call(at.symbol(symbols.OF_SUPER), [at.load("super")]), ast.Load()))]
+    return node
+
+
 def is_plain_super(node: ast.Call) -> bool:
     """Whether a call is `super()`, whose class and instance the interpreter takes from the frame (checklist R6)."""
     return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords

@@ -83,6 +83,22 @@ def _super(frame: FrameType, *arguments: Any) -> Any:
     return super(variables["__class__"], variables[code.co_varnames[0]])
 
 
+_class_of_super: Final = super.__dict__["__thisclass__"].__get__  # the program's classes may have such attributes
+_receiver_of_super: Final = super.__dict__["__self__"].__get__
+
+
+@hidden
+def arguments_of_super(callee: Any) -> tuple[Any, ...]:
+    """What `super()` takes from the frame that calls this; nothing if the callee is another one, or would raise."""
+    if callee is not super:
+        return ()
+    try:
+        made = callee() if super in _SKIPS_HIDDEN else _super(sys._getframe(1))
+    except (RuntimeError, TypeError):
+        return ()
+    return _class_of_super(made), _receiver_of_super(made)
+
+
 @hidden
 def _evaluate(function: Any, frame: FrameType, /, *arguments: Any, **keywords: Any) -> Any:
     """`eval` or `exec`, whose globals and locals are those of a frame if they are not given."""

@@ -19,6 +19,7 @@ from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
+from cassette_import.runtime.dispatch.frame_readers import arguments_of_super
 from cassette_import.runtime.state import EXEMPT_MANAGERS
 
 _intercept: Final = intercept_if_active(Events.CONTROL)
@@ -149,5 +150,6 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.PAIRS: pairs,
     symbols.CONSTANT: constant,
     symbols.GLOBALS: globals,
+    symbols.OF_SUPER: arguments_of_super,
 }
 """The values of the symbols of this module, see `runtime.bindings`."""
