@@ -43,12 +43,12 @@ def mark_arguments(context_type, reflection):
 
 
 class TagsArguments(Context, tagging=True):
-    """Every argument of every overdubbed function is tagged."""
+    """Every argument of every overdubbed function is tagged, but classes, which carry no metadata."""
 
     passes = (mark_arguments,)
 
     def mark(self, value):
-        return tag(value, self, "an argument")
+        return value if issubclass(type(value), type) else tag(value, self, "an argument")
 
     def mark_all(self, values):
         return self.mark(tidy(tuple([self.mark(value) for value in values])))
