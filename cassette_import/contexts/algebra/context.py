@@ -130,7 +130,7 @@ class Algebra(LosesNothing, tagging=True):
             return NO_METADATA
         if value is None or isinstance(value, (numbers.Number, FunctionType)):
             raise self.meaningless(f, "no rule is known for")
-        if self.is_called_later(value, arguments, keywords):
+        if self.is_called_later(value, f, arguments, keywords):
             raise self.meaningless(f, "a function may be called later with numbers of the system, by")
         return UNKNOWN
 

@@ -75,7 +75,7 @@ class Differentiating(LosesNothing, tagging=True):
         if id(f) in _LOCALLY_CONSTANT and not any(metadata(one, self) is UNKNOWN for one in arguments[:1]):
             return NO_METADATA
         if value is not None and not isinstance(value, (numbers.Number, FunctionType)):
-            if self.is_called_later(value, arguments, keywords):
+            if self.is_called_later(value, f, arguments, keywords):
                 raise self.refuse(no_rule_error(f, arguments))
             return UNKNOWN
         found = self.attribute(value, arguments) if f is getattr else self.converted(f, arguments)

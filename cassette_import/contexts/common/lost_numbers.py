@@ -19,6 +19,7 @@ from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadat
 from cassette_import.contexts.common.compositions import IDENTITIES
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.callables import lookup
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
@@ -106,10 +107,15 @@ class LosesNothing(Context, tagging=True):
         """A block that runs the program: at its end, the error is raised that the program has caught, if any."""
         return Checked(self)
 
-    def is_called_later(self, value: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        """Whether a leaf that returned an object may call a function later with numbers that it got."""
+    def is_called_later(self, value: Any, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether a leaf that returned an object may call a function later with numbers that it computes.
+
+        What takes callbacks to keep them is known to pass on the numbers that it got.
+        """
         given = (*arguments, *keywords.values())
         if isinstance(value, (str, bytes)) or not any(isinstance(plain(one), _CALLBACKS) for one in given):
+            return False
+        if id(f) in HIGHER_ORDER.keepers:
             return False
         return bool(allmetadata(self, *given))
 

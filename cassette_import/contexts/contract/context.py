@@ -214,7 +214,7 @@ class PathRecorder(LosesNothing, tagging=True):
             return found
         if value is None or isinstance(value, (numbers.Number, FunctionType)):
             raise self.not_contracted(f, "there is no rule that contracts")
-        if self.is_called_later(value, arguments, keywords):
+        if self.is_called_later(value, f, arguments, keywords):
             raise self.not_contracted(f, "a function may be called later with numbers of the box, by")
         return UNKNOWN
 

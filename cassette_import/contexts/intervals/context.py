@@ -78,7 +78,7 @@ class Intervals(LosesNothing, tagging=True):
             return found
         if value is None or isinstance(value, (numbers.Number, FunctionType)):
             raise self.not_enclosed(f, "there is no rule that encloses the results of")
-        if self.is_called_later(value, arguments, keywords):
+        if self.is_called_later(value, f, arguments, keywords):
             raise self.not_enclosed(f, "a function may be called later with enclosed numbers, by")
         return UNKNOWN
 

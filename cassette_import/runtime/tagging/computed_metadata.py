@@ -35,6 +35,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
 from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of
@@ -169,6 +170,8 @@ def with_computed_metadata(
     if type(value) is Tagged:
         return value
     is_plain = value is None or is_a(value, _PLAIN_TYPES)
+    if is_plain and id(function) in HIGHER_ORDER.keepers:
+        return value  # the functions that it keeps get their arguments as they are
     metas: dict[Tag, Any] = {}
     for level, tag in enumerate(activation.tags):
         if tag is None or id(function) in tag.exempt:

@@ -1,0 +1,210 @@
+"""Programs that hand a function over to what keeps it and calls it later: a program for each row of a table.
+
+The function carries a number: in a variable, as an argument of a partial object, or in an object. Each program returns
+the square of its argument.
+"""
+
+import argparse
+import atexit
+import collections
+import concurrent.futures
+import contextlib
+import dataclasses
+import functools
+import importlib
+import io
+import json
+import logging
+import sched
+import signal
+import weakref
+
+from cassette_import.contexts.boundaries import CALLBACK_TAKERS
+
+
+class Owner:
+    """An object that may die."""
+
+
+def in_class(made):
+    return type("Owner", (), {"value": made})()
+
+
+def in_dataclass(made):
+    kind = type("Data", (), {"__annotations__": {"value": float}, "value": made})
+    return dataclasses.dataclass(kind)().value
+
+
+def dispatched(f):
+    made = functools.singledispatch(lambda value: None)
+    made.register(int, f)
+    return made(1)
+
+
+def on_death(take):
+    owner = Owner()
+    held = take(owner)
+    del owner
+    return held
+
+
+def on_signal(f):
+    before = signal.signal(signal.SIGUSR1, f)
+    try:
+        signal.raise_signal(signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def scheduled(method, f):
+    made = sched.scheduler(lambda: 0.0, lambda delay: None)
+    getattr(made, method)(0.0, 0, f)
+    made.run()
+
+
+def timed(f):
+    made = sched.scheduler(f, lambda delay: None)
+    return made.timefunc()
+
+
+def on_exit(f):
+    with contextlib.ExitStack() as stack:
+        stack.callback(f)
+
+
+def parsed(f):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--value", type=f)
+    return parser.parse_args(["--value", "1"]).value
+
+
+def logged(f):
+    before = logging.getLogRecordFactory()
+    logging.setLogRecordFactory(lambda *arguments, **keywords: (f(), before(*arguments, **keywords))[1])
+    try:
+        logging.getLogger("handed over").makeRecord("", 0, "", 0, "", (), None)
+    finally:
+        logging.setLogRecordFactory(before)
+
+
+def done(f):
+    made = concurrent.futures.Future()
+    made.add_done_callback(f)
+    made.set_result(1)
+
+
+def in_attrs(name, f):
+    import attr
+
+    return attr.s(type("Data", (), {"value": getattr(attr, name)(factory=f)}))().value
+
+
+def in_attrs_default(f):
+    import attr
+
+    return attr.s(type("Data", (), {"value": attr.ib(default=attr.Factory(f))}))().value
+
+
+def in_define(f):
+    import attr
+
+    kind = type("Data", (), {"__annotations__": {"value": float}, "value": attr.field(factory=f)})
+    return attr.define(kind)().value
+
+
+def in_model(name, f):
+    import pydantic
+
+    names = {"Field": "value", "PrivateAttr": "_value"}
+    body = {"__annotations__": {names[name]: float}, names[name]: getattr(pydantic, name)(default_factory=f)}
+    return getattr(type("Model", (pydantic.BaseModel,), {"__module__": __name__, **body})(), names[name])
+
+
+def in_table(column, f):
+    import sqlalchemy
+
+    module = importlib.import_module(column.rpartition(".")[0])
+    made = getattr(module, column.rpartition(".")[2])("value", sqlalchemy.Float, default=f)
+    return getattr(made, "column", made).default.arg(None)
+
+
+USES = {
+    "builtins.property": lambda f: in_class(property(f)).value,
+    "collections.defaultdict": lambda f: collections.defaultdict(f)["value"],
+    "functools.cache": lambda f: functools.cache(f)(),
+    "functools.cached_property": lambda f: in_class(functools.cached_property(f)).value,
+    "functools.cmp_to_key": lambda f: [sorted([1, 2], key=functools.cmp_to_key(lambda *values: (f(), 1)[1])), None][1],
+    "functools.lru_cache": lambda f: functools.lru_cache(maxsize=8)(f)(),
+    "functools.partialmethod": lambda f: in_class(functools.partialmethod(lambda self: f())).value(),
+    "functools.singledispatch": dispatched,
+    "weakref.ref": lambda f: [on_death(lambda owner: weakref.ref(owner, f)), None][1],
+    "weakref.proxy": lambda f: [on_death(lambda owner: weakref.proxy(owner, f)), None][1],
+    "weakref.finalize": lambda f: [on_death(lambda owner: weakref.finalize(owner, f)), None][1],
+    "atexit.register": lambda f: atexit.register(f)(),
+    "signal.signal": on_signal,
+    "sched.scheduler": timed,
+    "sched.scheduler.enter": lambda f: scheduled("enter", f),
+    "sched.scheduler.enterabs": lambda f: scheduled("enterabs", f),
+    "contextlib._BaseExitStack.callback": on_exit,
+    "dataclasses.field": lambda f: in_dataclass(dataclasses.field(default_factory=f)),
+    "json.load": lambda f: json.load(io.StringIO("1.5"), parse_float=f),
+    "json.loads": lambda f: json.loads("1.5", parse_float=f),
+    "json.dump": lambda f: json.dump({}, io.StringIO(), default=f) or f(),
+    "json.dumps": lambda f: [json.dumps([Owner()], default=lambda value: (f(), None)[1]), None][1],
+    "json.JSONDecoder": lambda f: json.JSONDecoder(parse_float=f).decode("1.5"),
+    "json.JSONEncoder": lambda f: [json.JSONEncoder(default=lambda value: (f(), None)[1]).encode(Owner()), None][1],
+    "argparse._ActionsContainer.add_argument": parsed,
+    "logging.setLogRecordFactory": logged,
+    "concurrent.futures._base.Future.add_done_callback": done,
+    "attr.ib": lambda f: in_attrs("ib", f),
+    "attr.field": in_define,
+    "attr.attrib": lambda f: in_attrs("attrib", f),
+    "attr.Factory": in_attrs_default,
+    "attr._make.attrib": lambda f: in_attrs("attrib", f),
+    "attr._make.Factory": in_attrs_default,
+    "attr._next_gen.field": in_define,
+    "pydantic.fields.Field": lambda f: in_model("Field", f),
+    "pydantic.fields.PrivateAttr": lambda f: in_model("PrivateAttr", f),
+    "sqlalchemy.Column": lambda f: in_table("sqlalchemy.Column", f),
+    "sqlalchemy.orm.mapped_column": lambda f: in_table("sqlalchemy.orm.mapped_column", f),
+}
+"""By name in the table: a function is handed over and called. The result is its result, or None."""
+
+
+class Square:
+    def __init__(self, value, found):
+        self.value, self.found = value, found
+
+    def called(self, *rest):
+        self.found.append(self.value * self.value)
+        return self.found[-1]
+
+    __call__ = called
+
+
+def square(value, found, *rest):
+    found.append(value * value)
+    return found[-1]
+
+
+CARRIERS = {
+    "a closure": lambda x, found: lambda *rest: square(x, found),
+    "a partial object": lambda x, found: functools.partial(square, x, found),
+    "a method": lambda x, found: Square(x, found).called,
+    "an object": lambda x, found: Square(x, found),
+}
+"""What carries a number, and appends its square to a list."""
+
+
+def _program(name, carrier):
+    use, carry = USES[name], CARRIERS[carrier]
+
+    def program(x):
+        found = []
+        result = use(carry(x, found))
+        return found[-1] if result is None else result
+
+    return program
+
+
+PROGRAMS = {(name, carrier): _program(name, carrier) for name in CALLBACK_TAKERS for carrier in CARRIERS}
