@@ -38,7 +38,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
 from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of, items_in
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.held_metadata import holds_metadata, wrapped_values_in
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
@@ -152,7 +152,7 @@ def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
                 if own in metas:
                     yield metas[own]
         if depth < _DEPTH:
-            for part in item.values() if is_a(item, dict) else item:
+            for part in items_in(item):
                 if is_a(part, CONTAINERS) and id(part) not in seen:
                     seen.add(id(part))
                     work.append((part, depth + 1))

@@ -156,3 +156,28 @@ def test_iteration_over_something_not_iterable_raises_the_usual_error():
 
     ctx = Flowing()
     assert overdub(ctx, program, tag(5, ctx, "source")) == program(5)
+
+
+class Listed(list):
+    def __iter__(self):
+        raise AssertionError("iterated")
+
+
+class Mapped(dict):
+    def values(self):
+        raise AssertionError("iterated")
+
+    items = values
+
+
+@pytest.mark.parametrize("context_type", [Flowing, type("Reporting", (Context,), {}, tagging=True)])
+def test_search_for_metadata_in_containers_runs_no_method_of_theirs(context_type):
+    ctx = context_type()
+
+    def root(x):
+        listed, mapped = Listed(), Mapped()
+        listed.append(x)
+        dict.__setitem__(mapped, "a", x)
+        return str([listed, mapped]), repr(listed), repr(mapped)
+
+    assert overdub(ctx, root, tag(1.5, ctx, "source")) == ("[[1.5], {'a': 1.5}]", "[1.5]", "{'a': 1.5}")
