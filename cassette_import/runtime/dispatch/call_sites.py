@@ -108,17 +108,37 @@ def callsite() -> CallSite:
     return _site(frame)
 
 
-def nearest_site() -> CallSite:
+def nearest_site(entered: tuple[str, ...] = ()) -> CallSite:
     """Where the program is, for code that runs in hidden frames: the innermost place outside cassette_import.
 
-    A method that was generated for a class has no place, so that of its caller is shown.
+    A method that was generated for a class has no place, so that of its caller is shown. The same holds for code of the
+    modules `entered`, which a context overdubs like the program, unless they are installed.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
         frame = frame.f_back
     if frame is None:
         raise RuntimeError("there is no code of the program around")
+    if entered:
+        frame = _outside(frame, entered) or frame
     return _site(_caller_with_file(frame) or frame) if _is_generated(frame.f_code) else _site(frame)
+
+
+def _outside(caller: FrameType | None, modules: tuple[str, ...]) -> FrameType | None:
+    """The nearest frame outside cassette_import and some modules."""
+    while caller is not None and not _is_of_program(caller, modules):
+        caller = caller.f_back
+    return caller
+
+
+def _is_of_program(frame: FrameType, modules: tuple[str, ...]) -> bool:
+    name = frame.f_globals.get("__name__", "")
+    if name.startswith(f"{_PACKAGE}."):
+        return False
+    if name not in modules:
+        return True
+    record = OVERDUBBED.record_with(frame.f_code)
+    return record is not None and record.installed
 
 
 def _is_generated(code: CodeType) -> bool:

@@ -52,7 +52,7 @@ def leaf_name(function: Any) -> str:
 def lose(context: Any, function: Any) -> None:
     """A leaf loses metadata of a context: count it, or raise an error."""
     if context.lost == "error":
-        site = nearest_site()
+        site = nearest_site(context._entered_modules)
         error = NotOverdubbable(
             f"the metadata of {type(context).__qualname__} is lost in {leaf_name(function)}: no rule is known for it, "
             f"at {site}: {site.source}\n"
@@ -62,7 +62,7 @@ def lose(context: Any, function: Any) -> None:
     losses: dict[int, Loss] = losses_of(context)
     known = losses.get(id(function))
     if known is None:
-        known = losses[id(function)] = Loss(function, nearest_site())
+        known = losses[id(function)] = Loss(function, nearest_site(context._entered_modules))
     known.count += 1
 
 
