@@ -7,7 +7,9 @@ event (`higher_order.CALLBACK_TAKERS`). Knows variants and the kinds of holders;
 
 from __future__ import annotations
 
+import atexit
 import collections
+import contextlib
 import functools
 import gc
 import itertools
@@ -25,6 +27,7 @@ from cassette_import.interpreter.callables import PROPERTIES, split
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
+from cassette_import.runtime.dispatch.made_takers import follow
 from cassette_import.runtime.dispatch.unfitting_handlers import name_of
 
 __all__ = ["warn_of_holders"]
@@ -42,6 +45,19 @@ def _attributes(*names: str) -> _Held:
         return chain.from_iterable(value if type(value) is list else (value,) for value in values)
 
     return held
+
+
+def _exits(stack: Any) -> Iterable[Any]:
+    """What an exit stack calls: `callback` keeps a wrapper of it."""
+    exits = [one for _, one in getattr(stack, "_exit_callbacks", ())]
+    return chain(exits, [getattr(one, "__wrapped__", None) for one in exits])
+
+
+def _initializer(executor: Any) -> Iterable[Any]:
+    """The initializer of an executor, which a closure holds from Python 3.14 on."""
+    maker = getattr(executor, "_create_worker_context", None)
+    cells = getattr(maker, "__closure__", None) or ()
+    return getattr(executor, "_initializer", None), *(cell.cell_contents for cell in cells)
 
 
 _FUNCTION: Final = _attributes("func")
@@ -69,6 +85,9 @@ _LATE_KINDS: Final[dict[tuple[str, str], tuple[str, _Held]]] = {
     ("json.encoder", "c_make_encoder"): ("an encoder of json", gc.get_referents),
     ("argparse", "Action"): ("an argument of argparse", _attributes("type")),
     ("concurrent.futures._base", "Future"): ("a future", _attributes("_done_callbacks")),
+    ("concurrent.futures.thread", "ThreadPoolExecutor"): ("an executor", _initializer),
+    ("contextlib", "_BaseExitStack"): ("an exit stack", _exits),
+    ("threading", "Barrier"): ("a barrier", _attributes("_action")),
 }
 """The same for types of modules that the program may import; subclasses count."""
 _SINGLE_DISPATCH: Final = functools.singledispatch(len).__code__  # type: ignore[attr-defined]  # a function, at run time
@@ -106,7 +125,7 @@ def _holders(targets: dict[int, Any]) -> Iterator[tuple[Any, str]]:
     kinds = _all_kinds()
     for holder in heap.objects_of((*kinds, FunctionType)):  # one pass: it is as long as that which finds functions
         kind = type(holder)
-        if kind is FunctionType and holder.__code__ is not _SINGLE_DISPATCH:
+        if kind is FunctionType and (follow(holder) or holder.__code__ is not _SINGLE_DISPATCH):
             continue
         name, held_by = kinds.get(kind, _OF_FUNCTIONS)
         for value in held_by(holder):
@@ -117,6 +136,10 @@ def _holders(targets: dict[int, Any]) -> Iterator[tuple[Any, str]]:
         target = _target_in(handler, targets)
         if target is not None:
             yield target, "a signal"
+    for callback in _exit_callbacks():
+        target = _target_in(callback, targets)
+        if target is not None:
+            yield target, "atexit"
 
 
 def _target_in(value: Any, targets: dict[int, Any]) -> Any:
@@ -134,6 +157,29 @@ def _is_followed(kind: type, target: Any) -> bool:
 def _signal_handlers() -> list[Any]:
     module: Any = sys.modules.get("signal")
     return [] if module is None else [module.getsignal(number) for number in module.valid_signals()]
+
+
+class _Seen:
+    """Is compared with each callback of `atexit`, which shows them in no other way."""
+
+    def __init__(self, callbacks: list[Any]) -> None:
+        self.callbacks = callbacks
+
+    def __eq__(self, other: object) -> bool:
+        self.callbacks.append(other)
+        return False
+
+    __hash__ = None  # type: ignore[assignment]  # it is in no table
+
+
+def _exit_callbacks() -> list[Any]:
+    """What `atexit` calls, if the process ends while the context is active."""
+    callbacks: list[Any] = []
+    seen: Any = _Seen(callbacks)
+    if "atexit" in sys.modules:
+        with contextlib.suppress(Exception):  # of a callback that compares itself with others
+            atexit.unregister(seen)
+    return callbacks
 
 
 def _registry_of(function: FunctionType) -> Iterable[Any]:

@@ -135,6 +135,17 @@ def submit_to_threads(
         _submitting.now = before
 
 
+@hidden
+def make_pool_of_threads(place: int, make: Callable[..., None], pool: Any, /, *arguments: Any, **keywords: Any) -> None:
+    """The constructor of a pool of threads, which gets an initializer as the argument in some place."""
+    if ACTIVE.get().variant is not None and not _runs_elsewhere(pool):
+        if keywords.get("initializer") is not None:
+            keywords["initializer"] = _as_job(keywords["initializer"])
+        elif len(arguments) > place and arguments[place] is not None:
+            arguments = (*arguments[:place], _as_job(arguments[place]), *arguments[place + 1 :])
+    make(pool, *arguments, **keywords)
+
+
 def _runs_elsewhere(executor: Any) -> bool:
     """Whether the jobs of an executor run in interpreters of their own (3.14)."""
     module = sys.modules.get("concurrent.futures.interpreter")
@@ -279,6 +290,7 @@ def _divert_threads(module: Any) -> None:
 
 def _divert_thread_pools(module: Any) -> None:
     _divert(submit_to_threads, module.ThreadPoolExecutor, "submit")
+    _divert(functools.partial(make_pool_of_threads, 2), module.ThreadPoolExecutor, "__init__")
 
 
 def _divert_process_pools(module: Any) -> None:
@@ -288,6 +300,7 @@ def _divert_process_pools(module: Any) -> None:
 
 
 def _divert_thread_pools_of_multiprocessing(module: Any) -> None:
+    _divert(functools.partial(make_pool_of_threads, 1), module.ThreadPool, "__init__")
     for method in POOL_METHODS:
         _divert(divert_pool_of(module.ThreadPool, _as_job), module.Pool, method)
 

@@ -4,15 +4,18 @@ The product of holders, of when they are made, and of contexts: nothing is misse
 """
 
 import argparse
+import atexit
 import collections
 import concurrent.futures
 import contextlib
 import functools
 import itertools
 import json
+import multiprocessing.pool
 import operator
 import sched
 import signal
+import threading
 import warnings
 import weakref
 
@@ -22,7 +25,9 @@ from cassette_import import CassetteWarning, overdub
 from cassette_import.activation import earlier_holders
 from cassette_import.activation.variant_registry import variants
 from cassette_import.contexts import Faults, Memoize, Substitute
+from cassette_import.contexts.boundaries import CALLBACK_TAKERS
 from cassette_import.contexts.common import interception
+from tests.programs.numbers_handed_over import handed_over
 
 
 def target(*values):
@@ -64,10 +69,39 @@ def scheduler():
     return made
 
 
-def stack():
+def stack(method):
     made = contextlib.ExitStack()
-    made.callback(target)
+    getattr(made, method)(target)
     return made
+
+
+def closed(made):
+    made.__exit__(None, None, None)
+
+
+def at_exit():
+    atexit.register(target)
+    return target
+
+
+def executor():
+    return concurrent.futures.ThreadPoolExecutor(1, initializer=target)
+
+
+def used(made):
+    with made as pool:
+        pool.submit(len, "").result()
+
+
+def pool():
+    with multiprocessing.pool.ThreadPool(1, target) as made:
+        made.apply(len, ("",))
+
+
+def dispatched_method():
+    made = functools.singledispatchmethod(lambda self, value: None)
+    made.register(int, target)
+    return with_method(made)
 
 
 def single_dispatch():
@@ -117,9 +151,27 @@ HOLDERS = {
     "argparse": (parser, lambda owner: owner.held.parse_args(["--x", "1"])),
     "a decoder": (lambda: json.JSONDecoder(parse_float=target), lambda owner: owner.held.decode("1.5")),
     "a signal": (on_signal, lambda owner: signal.raise_signal(signal.SIGUSR1)),
+    "lru_cache with a size": (lambda: functools.lru_cache(maxsize=8)(target), lambda owner: owner.held(1)),
+    "what lru_cache returns": (lambda: functools.lru_cache(8), lambda owner: owner.held(target)(1)),
+    "register": (
+        lambda: functools.singledispatch(len),
+        lambda owner: owner.held.register(int)(target) and owner.held(1),
+    ),
+    "singledispatchmethod": (dispatched_method, lambda owner: owner.held().called(1)),
+    "a default of singledispatch": (lambda: functools.singledispatch(target), lambda owner: owner.held(1)),
+    "a callback of an exit stack": (lambda: stack("callback"), lambda owner: closed(owner.held)),
+    "an exit of an exit stack": (lambda: stack("push"), lambda owner: closed(owner.held)),
+    "an executor": (executor, lambda owner: used(owner.held)),
+    "a barrier": (lambda: threading.Barrier(1, target), lambda owner: owner.held.wait()),
+    "a thread": (lambda: threading.Thread(target=target), lambda owner: owner.held.start() or owner.held.join()),
     "operator.call": (lambda: getattr(operator, "call", lambda f: f()), lambda owner: owner.held(target)),
 }
-WITHIN_ALONE = {"an exit stack": (stack, lambda owner: owner.held.close())}
+WITHIN_ALONE = {
+    "atexit": (lambda: atexit.register(target), lambda owner: owner.held()),
+    "a pool": (pool, lambda owner: None),
+}
+BEFORE_ALONE = {"atexit": (at_exit, lambda owner: None)}
+"""What is called when the process ends."""
 
 
 class Defaults(collections.defaultdict):
@@ -157,10 +209,11 @@ def fresh(monkeypatch):
     before = signal.getsignal(signal.SIGUSR1)
     yield
     signal.signal(signal.SIGUSR1, before)
+    atexit.unregister(target)
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-@pytest.mark.parametrize("name", [*(name for name in HOLDERS if name != "singledispatch"), *WITHIN_ALONE])
+@pytest.mark.parametrize("name", [*HOLDERS, *WITHIN_ALONE])
 def test_a_target_that_is_handed_over_in_a_context_is_met_when_it_is_called(fresh, name, context):
     make, use = (HOLDERS | WITHIN_ALONE)[name]
     made, count = CONTEXTS[context]()
@@ -174,10 +227,38 @@ def test_a_target_that_is_handed_over_in_a_context_is_met_when_it_is_called(fres
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-@pytest.mark.parametrize("name", HOLDERS)
+@pytest.mark.parametrize("name", [*HOLDERS, *BEFORE_ALONE])
 def test_a_target_that_was_handed_over_before_is_met_or_named_in_one_warning(fresh, name, context):
-    make, use = HOLDERS[name]
+    make, use = (HOLDERS | BEFORE_ALONE)[name]
     owner = kept(make)
     made, count = CONTEXTS[context]()
     is_named = is_warned_of(made, lambda: use(owner))
     assert (count() >= 1) != is_named
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("name", CALLBACK_TAKERS)
+def test_a_target_that_a_function_of_the_table_takes_is_met_when_it_is_called(fresh, name, context):
+    made, count = CONTEXTS[context]()
+    try:
+        overdub(made, handed_over, name, target)
+    except ImportError as missing:
+        pytest.skip(str(missing))
+    assert count() >= 1
+
+
+@pytest.mark.parametrize(
+    "make", [functools.lru_cache, functools.cache, functools.lru_cache(8), functools.singledispatch]
+)
+def test_what_wraps_a_target_shows_the_target(fresh, make):
+    made = overdub(Substitute({target: lambda *values: 2}), lambda: make(target))
+    assert made.__wrapped__ is target
+    assert made.mark == "of the target"
+
+
+target.mark = "of the target"
+
+
+def test_a_function_that_registers_others_returns_them(fresh):
+    dispatched = functools.singledispatch(len)
+    assert overdub(Substitute({target: lambda *values: 2}), lambda: dispatched.register(int, target)) is target

@@ -5,6 +5,7 @@ the square of its argument.
 """
 
 import argparse
+import asyncio
 import atexit
 import collections
 import concurrent.futures
@@ -17,6 +18,7 @@ import json
 import logging
 import sched
 import signal
+import threading
 import weakref
 
 from cassette_import.contexts.boundaries import CALLBACK_TAKERS
@@ -39,6 +41,12 @@ def dispatched(f):
     made = functools.singledispatch(lambda value: None)
     made.register(int, f)
     return made(1)
+
+
+def dispatched_method(f):
+    made = functools.singledispatchmethod(lambda self, one: None)
+    made.register(int, lambda self, one: f())
+    return in_class(made).value(1)
 
 
 def on_death(take):
@@ -67,9 +75,25 @@ def timed(f):
     return made.timefunc()
 
 
-def on_exit(f):
+def on_exit(method, f):
     with contextlib.ExitStack() as stack:
-        stack.callback(f)
+        getattr(stack, method)(f)
+
+
+async def in_stack(method, f):
+    async def awaited(*rest):
+        f()
+
+    async with contextlib.AsyncExitStack() as stack:
+        getattr(stack, method)(awaited)
+
+
+def on_awaited_exit(method, f):
+    made = in_stack(method, f)
+    try:
+        asyncio.run(made)
+    finally:
+        made.close()
 
 
 def parsed(f):
@@ -137,6 +161,11 @@ USES = {
     "functools.lru_cache": lambda f: functools.lru_cache(maxsize=8)(f)(),
     "functools.partialmethod": lambda f: in_class(functools.partialmethod(lambda self: f())).value(),
     "functools.singledispatch": dispatched,
+    "functools.singledispatchmethod": lambda f: in_class(functools.singledispatchmethod(lambda self, one: f())).value(
+        1
+    ),
+    "functools.singledispatchmethod.register": dispatched_method,
+    "threading.Barrier": lambda f: [threading.Barrier(1, f).wait(), None][1],
     "weakref.ref": lambda f: [on_death(lambda owner: weakref.ref(owner, f)), None][1],
     "weakref.proxy": lambda f: [on_death(lambda owner: weakref.proxy(owner, f)), None][1],
     "weakref.finalize": lambda f: [on_death(lambda owner: weakref.finalize(owner, f)), None][1],
@@ -145,7 +174,10 @@ USES = {
     "sched.scheduler": timed,
     "sched.scheduler.enter": lambda f: scheduled("enter", f),
     "sched.scheduler.enterabs": lambda f: scheduled("enterabs", f),
-    "contextlib._BaseExitStack.callback": on_exit,
+    "contextlib._BaseExitStack.callback": lambda f: on_exit("callback", f),
+    "contextlib._BaseExitStack.push": lambda f: on_exit("push", lambda *error: (f(), None)[1]),
+    "contextlib.AsyncExitStack.push_async_callback": lambda f: on_awaited_exit("push_async_callback", f),
+    "contextlib.AsyncExitStack.push_async_exit": lambda f: on_awaited_exit("push_async_exit", f),
     "dataclasses.field": lambda f: in_dataclass(dataclasses.field(default_factory=f)),
     "json.load": lambda f: json.load(io.StringIO("1.5"), parse_float=f),
     "json.loads": lambda f: json.loads("1.5", parse_float=f),
@@ -169,6 +201,11 @@ USES = {
     "sqlalchemy.orm.mapped_column": lambda f: in_table("sqlalchemy.orm.mapped_column", f),
 }
 """By name in the table: a function is handed over and called. The result is its result, or None."""
+
+
+def handed_over(name, f):
+    """Hand a function over, which is called then."""
+    return USES[name](f)
 
 
 class Square:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from types import FunctionType, MethodType
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -29,6 +30,11 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
 
     def __repr__(self) -> str:
         return repr(self.args[0])
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A function that a class, or what stands for one of its methods, keeps is bound as a method."""
+        is_bound = instance is not None and type(self.args[0]) is FunctionType
+        return MethodType(self, instance) if is_bound else self
 
     # The program may compare what something has kept with the function that it was given: `signal.getsignal(…) == f`.
     def __eq__(self, other: object) -> bool:

@@ -22,6 +22,7 @@ from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.failed_events import notify_errorhooks
 from cassette_import.runtime.dispatch.frame_readers import READERS, STAND_INS, for_frame, reads_frame, stand_in_of
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.dispatch.made_takers import MAKERS, making
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 _CALLS: Final = int(Events.CALLS)
@@ -48,6 +49,8 @@ class Callbacks:
             callee, leading = function, ()
         if keywords:
             keywords = {name: self._as_event(value) for name, value in keywords.items()}
+        if id(function) in MAKERS:
+            callee = making(callee)
         first = HIGHER_ORDER.first.get(id(function), 0)
         return callee, leading, (*arguments[:first], *map(self._as_event, arguments[first:])), keywords
 

@@ -146,11 +146,14 @@ CALLBACK_TAKERS: Final[list[str]] = [
     *_in("builtins", "property"),
     *_in("collections", "defaultdict"),
     *_in("functools", "cache cached_property cmp_to_key lru_cache partialmethod singledispatch"),
+    *_in("functools", "singledispatchmethod singledispatchmethod.register"),
+    *_in("threading", "Barrier"),
     *_in("weakref", "ref proxy finalize"),
     *_in("atexit", "register"),
     *_in("signal", "signal"),
     *_in("sched", "scheduler scheduler.enter scheduler.enterabs"),
-    *_in("contextlib", "_BaseExitStack.callback"),
+    *_in("contextlib", "_BaseExitStack.callback _BaseExitStack.push"),
+    *_in("contextlib", "AsyncExitStack.push_async_callback AsyncExitStack.push_async_exit"),
     *_in("dataclasses", "field"),
     *_in("json", "load loads dump dumps JSONDecoder JSONEncoder"),
     *_in("argparse", "_ActionsContainer.add_argument"),
@@ -186,5 +189,5 @@ def takers_by_module() -> dict[str, list[str]]:
     return found
 
 
-_CLASSES: Final = frozenset({"scheduler"})
+_CLASSES: Final = frozenset({"scheduler", "singledispatchmethod"})
 """The classes among the owners whose names begin with a small letter."""

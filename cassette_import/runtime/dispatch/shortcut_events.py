@@ -15,6 +15,7 @@ from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.handler_table import Table
+from cassette_import.runtime.dispatch.made_takers import MAKERS
 from cassette_import.runtime.state import ACTIVE, hook_activation
 
 NEVER, SAME_TYPES, SAME_COUNT = range(3)
@@ -163,7 +164,7 @@ def make_leaf_event(event: Callable[..., Any], targets: Container[int]) -> Calla
                 is_function = type(argument) is FunctionType
                 if (id(argument) if is_function else id(split(argument)[0])) in targets:
                     return event(callee, *arguments, **keywords)
-        if type(callee) is functools.partial:
+        if type(callee) is functools.partial or id(callee) in MAKERS:
             return event(callee, *arguments, **keywords)
         return callee(*arguments, **keywords)
 

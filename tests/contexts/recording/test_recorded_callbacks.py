@@ -21,6 +21,13 @@ CALLBACKS = {
     "map": "print(list(map(os.urandom, [2, 3])))",
     "submit": "with concurrent.futures.ThreadPoolExecutor() as pool: print(pool.submit(os.urandom, 3).result())",
     "pool.map": "with concurrent.futures.ThreadPoolExecutor() as pool: print(list(pool.map(os.urandom, [2, 3])))",
+    "a cache with a size": "print(functools.lru_cache(maxsize=8)(os.urandom)(3))",
+    "register": "made = functools.singledispatch(len); made.register(int, os.urandom); print(made(3))",
+    "initializer": (
+        "found = []\ndef begin(): found.append(os.urandom(2))\n"
+        "with concurrent.futures.ThreadPoolExecutor(1, initializer=begin) as pool: pool.submit(len, '').result()\n"
+        "print(found)"
+    ),
     "thread": "t = threading.Timer(0.01, print, [os.urandom(2)]); t.start(); t.join()",
     "a pickled callback": "print(pickle.loads(pickle.dumps(collections.defaultdict(os.getpid))).default_factory)",
     "a seeded generator": "print(random.Random(3).random(), random.Random(None).random())",
