@@ -15,6 +15,8 @@ import multiprocessing.pool
 import operator
 import sched
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 import weakref
@@ -262,3 +264,19 @@ target.mark = "of the target"
 def test_a_function_that_registers_others_returns_them(fresh):
     dispatched = functools.singledispatch(len)
     assert overdub(Substitute({target: lambda *values: 2}), lambda: dispatched.register(int, target)) is target
+
+
+def test_what_functools_keeps_is_followed_where_its_own_code_is_overdubbed(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import functools, cassette_import\n"
+        "from cassette_import.contexts import Substitute\n"
+        "def target(*values): return 1\n"
+        "def run():\n"
+        "    dispatched = functools.singledispatch(len)\n"
+        "    dispatched.register(int)(target)\n"
+        "    return functools.lru_cache(maxsize=8)(target)(1), dispatched(1), dispatched('ab')\n"
+        "cassette_import.install('*')\n"
+        "print(cassette_import.overdub(Substitute({target: lambda *values: 3}), run))\n"
+    )
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("(3, 3, 2)\n", "")

@@ -37,6 +37,11 @@ def in_dataclass(made):
     return dataclasses.dataclass(kind)().value
 
 
+def cached_in_c(f):
+    made = functools._lru_cache_wrapper(f, 8, False, tuple)
+    return functools.update_wrapper(made, f)()
+
+
 def dispatched(f):
     made = functools.singledispatch(lambda value: None)
     made.register(int, f)
@@ -159,6 +164,7 @@ USES = {
     "functools.cached_property": lambda f: in_class(functools.cached_property(f)).value,
     "functools.cmp_to_key": lambda f: [sorted([1, 2], key=functools.cmp_to_key(lambda *values: (f(), 1)[1])), None][1],
     "functools.lru_cache": lambda f: functools.lru_cache(maxsize=8)(f)(),
+    "functools._lru_cache_wrapper": cached_in_c,
     "functools.partialmethod": lambda f: in_class(functools.partialmethod(lambda self: f())).value(),
     "functools.singledispatch": dispatched,
     "functools.singledispatchmethod": lambda f: in_class(functools.singledispatchmethod(lambda self, one: f())).value(

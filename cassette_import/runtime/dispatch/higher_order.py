@@ -146,7 +146,7 @@ CALLBACK_TAKERS: Final[list[str]] = [
     *_in("builtins", "property"),
     *_in("collections", "defaultdict"),
     *_in("functools", "cache cached_property cmp_to_key lru_cache partialmethod singledispatch"),
-    *_in("functools", "singledispatchmethod singledispatchmethod.register"),
+    *_in("functools", "_lru_cache_wrapper singledispatchmethod singledispatchmethod.register"),
     *_in("threading", "Barrier"),
     *_in("weakref", "ref proxy finalize"),
     *_in("atexit", "register"),
