@@ -38,8 +38,9 @@ def in_dataclass(made):
 
 
 def cached_in_c(f):
-    made = functools._lru_cache_wrapper(f, 8, False, tuple)
-    return functools.update_wrapper(made, f)()
+    made = functools._lru_cache_wrapper(f, 8, False, functools._CacheInfo)
+    made.__wrapped__, made.cache_parameters = f, lambda: {"maxsize": 8, "typed": False}  # as `lru_cache` makes it
+    return made()
 
 
 def dispatched(f):
