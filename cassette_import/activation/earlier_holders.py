@@ -27,7 +27,7 @@ from cassette_import.interpreter.callables import PROPERTIES, split
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
-from cassette_import.runtime.dispatch.made_takers import follow
+from cassette_import.runtime.dispatch.made_takers import follow, is_dispatcher
 from cassette_import.runtime.dispatch.unfitting_handlers import name_of
 
 __all__ = ["warn_of_holders"]
@@ -90,7 +90,6 @@ _LATE_KINDS: Final[dict[tuple[str, str], tuple[str, _Held]]] = {
     ("threading", "Barrier"): ("a barrier", _attributes("_action")),
 }
 """The same for types of modules that the program may import; subclasses count."""
-_SINGLE_DISPATCH: Final = functools.singledispatch(len).__code__  # type: ignore[attr-defined]  # a function, at run time
 _taken: Final[set[tuple[int, str]]] = set()
 """The targets and kinds of holders that a warning has named."""
 
@@ -125,8 +124,10 @@ def _holders(targets: dict[int, Any]) -> Iterator[tuple[Any, str]]:
     kinds = _all_kinds()
     for holder in heap.objects_of((*kinds, FunctionType)):  # one pass: it is as long as that which finds functions
         kind = type(holder)
-        if kind is FunctionType and (follow(holder) or holder.__code__ is not _SINGLE_DISPATCH):
-            continue
+        if kind is FunctionType:
+            follow(holder)
+            if not is_dispatcher(holder):
+                continue
         name, held_by = kinds.get(kind, _OF_FUNCTIONS)
         for value in held_by(holder):
             target = _target_in(value, targets)

@@ -280,3 +280,10 @@ def test_what_functools_keeps_is_followed_where_its_own_code_is_overdubbed(tmp_p
     )
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("(3, 3, 2)\n", "")
+
+
+def test_a_function_that_takes_others_is_followed_once(fresh):
+    dispatched = functools.singledispatch(len)
+    for _ in range(3):
+        overdub(type("Own", (Substitute,), {})({target: lambda *values: 2}), lambda: None)
+    assert not hasattr(dispatched.register.__wrapped__, "__wrapped__")

@@ -4,12 +4,13 @@ They are what `lru_cache(maxsize=8)` returns, and the attribute `register` of a 
 has them. So they are followed where they are made or found: they get code that hands on what runs the event of a
 target, in place of the target. They stay the same function objects.
 
-Knows how these functions are made; must not know events.
+Knows how these functions are made; must not know how an event is run.
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -20,15 +21,19 @@ from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee, shown_callee
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["MAKERS", "follow", "making"]
+__all__ = ["MAKERS", "follow", "is_dispatcher", "making"]
 
 _CALLS: Final = int(Events.CALLS)
 MAKERS: Final = frozenset(map(id, (functools.lru_cache, functools.cache, functools.singledispatch)))
 """The functions that make them, or wrap a callback, by identity."""
-_dispatcher: Any = functools.singledispatch(len)
-_DISPATCHER: Final = _dispatcher.__code__
-_TAKERS: Final = frozenset(map(id, (functools.lru_cache(1).__code__, _dispatcher.register.__code__)))
-"""The code of the functions that take callbacks, by identity."""
+_NAMESPACE: Final = vars(functools)
+_DISPATCHER: Final = "singledispatch.<locals>.wrapper"
+_TAKERS: Final = ("lru_cache.<locals>.decorating_function", "singledispatch.<locals>.register")
+"""The functions that take callbacks, by the qualified names of their code: that changes if it is overdubbed."""
+
+
+_originals: Final[weakref.WeakSet[FunctionType]] = weakref.WeakSet()
+"""What functions were before they got other code."""
 
 
 def making(maker: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,17 +49,25 @@ def _make(maker: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any
 
 
 @hidden
-def follow(made: Any) -> bool:
-    """Follow what a function takes, if it is one of these or has one; return whether it is one."""
-    if type(made) is not FunctionType:
-        return False
-    if id(made.__code__) in _TAKERS:
+def follow(made: Any) -> None:
+    """Follow what a function takes, if it is one of these or has one."""
+    if is_dispatcher(made):
+        made = made.__dict__.get("register")
+    if not _is_of_functools(made) or made.__code__.co_qualname not in _TAKERS:
+        return
+    if made.__code__.co_filename != _TEMPLATE.co_filename and made not in _originals:
         _divert(made)
-        return True
-    register = made.__dict__.get("register") if made.__code__ is _DISPATCHER else None
-    if type(register) is FunctionType and id(register.__code__) in _TAKERS:
-        _divert(register)
-    return False
+
+
+@hidden
+def is_dispatcher(function: Any) -> bool:
+    """Whether a function is one of `functools.singledispatch`."""
+    return _is_of_functools(function) and function.__code__.co_qualname == _DISPATCHER
+
+
+@hidden
+def _is_of_functools(function: Any) -> bool:
+    return type(function) is FunctionType and function.__globals__ is _NAMESPACE
 
 
 def _diverted(*arguments: Any, **keywords: Any) -> Any:
@@ -70,6 +83,7 @@ def _divert(taker: Any) -> None:
     """Have a function hand on what runs events of targets."""
     original = FunctionType(taker.__code__, taker.__globals__, taker.__name__, taker.__defaults__, taker.__closure__)
     original.__qualname__, original.__doc__ = taker.__qualname__, taker.__doc__
+    _originals.add(original)
     handler = functools.partial(_take, original)
     taker.__wrapped__ = original  # for its signature and its source
     taker.__code__ = _TEMPLATE.replace(
