@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.compositions import COMPOSITIONS, ORDERINGS
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
@@ -105,6 +105,8 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 def _compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if ctx.knows(f) or f in ctx.decisions:
         return apply_rule(ctx, f, *arguments, **keywords)
+    if f in ORDERINGS and not _COMPARISONS.isdisjoint(ctx.decisions):
+        return call_without_overload(f, arguments, keywords)  # the system's order may differ from that of the values
     return compose(ctx, f, *arguments, **keywords)
 
 

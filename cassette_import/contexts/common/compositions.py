@@ -20,7 +20,7 @@ from typing import Any, Final
 from cassette_import.contexts.common.sorting_network import ordered
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 
-__all__ = ["APPROXIMATE", "COMPOSITIONS", "IDENTITIES", "METHODS", "NoComposition"]
+__all__ = ["APPROXIMATE", "COMPOSITIONS", "IDENTITIES", "METHODS", "ORDERINGS", "NoComposition"]
 
 Composition = Callable[..., Any]
 
@@ -229,6 +229,9 @@ COMPOSITIONS: Final[dict[Any, Composition]] = {
 }  # fmt: skip
 """The composition of each function. The value of a call is that of the function itself, its metadata that of the
 composition."""
+
+ORDERINGS: Final = frozenset({statistics.median, statistics.median_low, statistics.median_high, statistics.quantiles})
+"""The functions whose compositions order numbers by their values."""
 
 if hasattr(math, "sumprod"):  # 3.12
     COMPOSITIONS[math.sumprod] = _inner
