@@ -18,6 +18,7 @@ with contextlib.suppress(ModuleNotFoundError):
     hypothesis.settings.register_profile("checkout", suppress_health_check=[hypothesis.HealthCheck.too_slow])
     hypothesis.settings.load_profile("checkout")
 
+from helpers import samples
 from helpers.command_line import PROJECT
 from helpers.known_limits import KNOWN_LIMITS
 
@@ -206,11 +207,21 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items):
-    """Expect the tests of known limits to fail, with the reason.
+def pytest_addoption(parser):
+    samples.add_options(parser)
+
+
+def pytest_report_header(config):
+    return samples.header(config)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Draw the samples, and expect the tests of known limits to fail, with the reason.
 
     Not strictly: some results of tracers and profilers depend on what ran before in the process.
     """
+    if not config.option.thorough:
+        samples.without_the_rest(config, items)
     for item in items:
         reason = KNOWN_LIMITS.get(f"{item.path.name}::{item.name}")
         if reason is not None:
