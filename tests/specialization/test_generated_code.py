@@ -10,7 +10,7 @@ import traceback
 
 import pytest
 
-from cassette_import import Context, canrecurse, escapes, hasmetadata, install, overdub, tag, uninstall
+from cassette_import import Context, NotOverdubbable, canrecurse, escapes, hasmetadata, install, overdub, tag, uninstall
 from cassette_import.contexts import CallGraph, Noop
 from cassette_import.contexts.autodiff import derivative
 from cassette_import.contexts.precision import shadow
@@ -179,6 +179,37 @@ def work(x):
     return len(x), Thing()
 print(overdub(Seen(), work, "abc"))
 """
+
+
+OTHER_MODULE = """
+import dataclasses
+
+@dataclasses.dataclass
+class Line:
+    slope: float
+    count: int = 3
+
+@dataclasses.dataclass
+class Doubled:
+    slope: float
+    count: int = 3
+
+    def __post_init__(self):
+        self.count = round(self.slope)
+        self.double = self.slope * 2
+"""
+
+
+def test_plain_fields_beside_numbers_are_not_computed_where_the_class_is_of_another_module(make_package):
+    module = importlib.import_module(make_package(OTHER_MODULE))
+    assert derivative(lambda x: module.Line(x).count * x, 2.0) == 3.0
+
+
+@pytest.mark.parametrize("name", ["count", "double"])
+def test_fields_that_the_code_of_another_module_computes_are_no_plain_numbers(name, make_package):
+    module = importlib.import_module(make_package(OTHER_MODULE))
+    with pytest.raises(NotOverdubbable, match=name):
+        derivative(lambda x: getattr(module.Doubled(x), name) * x, 2.0)
 
 
 @pytest.mark.parametrize("way", ["-c", "-Bc", "standard input", "run"])

@@ -56,6 +56,8 @@ def _construct(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> Any:
     if type(init) is FunctionType or moves_init or init is _OBJECT_INIT:
         made = call.forward(new, kind, *given, **call.keywords)
         bare = plain(made)
+        if new is _OBJECT_NEW and type(init) is FunctionType and _only_assigns(init, kind):
+            made = bare
         if is_a(bare, kind):
             _keep_arguments_of_exception(call, bare, given)
             _initialise(call, bare, lookup(type(bare), "__init__"), given)
@@ -105,6 +107,11 @@ _GENERATED_FILES: Final = "<string>"
 def is_generated_by_dataclass(method: FunctionType) -> bool:
     """Whether `dataclasses.dataclass` has generated an `__init__`."""
     return method.__code__.co_filename == _GENERATED_FILES and method.__name__ == "__init__"
+
+
+def _only_assigns(init: FunctionType, kind: type) -> bool:
+    """Whether nothing of an object is computed of its arguments: they become fields, as the other parameters do."""
+    return is_generated_by_dataclass(init) and bool(_fields_of(init, kind)) and lookup(kind, "__post_init__") is None
 
 
 class _Receiver:
