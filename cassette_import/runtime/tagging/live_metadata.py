@@ -167,15 +167,18 @@ def refresh_sometimes() -> None:
 
 
 def token_of_module() -> Token:
-    """The token, for a module that keeps it under a name, although it is imported after the counting has begun."""
+    """The token, for a module that keeps it under a name."""
     _references_of_modules[0] += 1
     return METADATA
 
 
 def start_counting() -> None:
-    """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
+    """Count the references of the modules that name the tokens, while there is no metadata: this module comes first."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
     _without_metadata[0][EPOCH] = Token()
     for cell, names in zip(_cells, _without_metadata, strict=True):
         cell.update(names)
     NAMES[symbols.NOTHING] = Token()
+
+
+start_counting()

@@ -16,9 +16,11 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata, start_counting
+from cassette_import.runtime.tagging.live_metadata import note_metadata, token_of_module
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.thread_state import LOCAL
+
+_TOKEN: Final = token_of_module()
 
 _FIRST_SWEEP: Final = 512
 _MOST_HELD: Final = 2048
@@ -45,7 +47,7 @@ class Entry:
 
     def count(self) -> None:
         """Let the entry count as metadata."""
-        self._token = METADATA
+        self._token = _TOKEN
         if not FLAGS[METADATA_EXISTS]:
             note_metadata()
 
@@ -166,5 +168,3 @@ def _hold(table: ShadowTable, key: int) -> None:
 for _method in list(vars(ShadowTable).values()):
     if isinstance(_method, FunctionType):
         hidden(_method)
-
-start_counting()

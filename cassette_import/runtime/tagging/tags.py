@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Final
 
 from cassette_import.runtime.dispatch.hook_functions import positional_only
-from cassette_import.runtime.tagging.live_metadata import WATCH, note_watching
+from cassette_import.runtime.tagging import live_metadata
 
 _numbers = itertools.count(1)
 
@@ -116,8 +116,8 @@ class Tag:
         self.recognised = frozenset(map(id, context.recognised_types))
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
-            self._token = WATCH
-            note_watching(self.watched)
+            self._token = live_metadata.WATCH
+            live_metadata.note_watching(self.watched)
         self.text: Tag | None = None
         """Marks texts that were made of values with metadata of this tag, once there are any (`computed_metadata`)."""
         self._context = weakref.ref(context)

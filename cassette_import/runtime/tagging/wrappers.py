@@ -21,8 +21,10 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata
+from cassette_import.runtime.tagging.live_metadata import note_metadata, token_of_module
 from cassette_import.runtime.tagging.tags import RECEIVER, Metas
+
+_TOKEN: Final = token_of_module()
 
 TEST: Final[list[Callable[[Any], Any]]] = []
 """The function of `leaf_call`, which imports this module, that tests the truth of a wrapped value."""
@@ -34,7 +36,7 @@ class Tagged:
     __slots__ = ("__weakref__", "_tagged_metas", "_tagged_token", "_tagged_value")
 
     def __init__(self, value: Any, metas: Metas) -> None:
-        self._tagged_token = METADATA
+        self._tagged_token = _TOKEN
         self._tagged_value = value
         self._tagged_metas = metas
         if not FLAGS[METADATA_EXISTS]:

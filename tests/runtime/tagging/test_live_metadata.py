@@ -301,6 +301,16 @@ def test_the_first_context_of_a_process_may_tag_values(rest, tmp_path):
     subprocess.run([sys.executable, program], check=True)
 
 
+def test_events_are_plain_again_in_a_process_that_has_only_begun(tmp_path):
+    # Which module of tagging is imported first is another matter in a process of its own.
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"{BEGINNING}\nfrom cassette_import.runtime.names import FLAGS\n"
+        'overdub(ctx, made, ctx)\nassert overdub(ctx, lambda: FLAGS["@tagged"]) is False\n'
+    )
+    subprocess.run([sys.executable, program], check=True)
+
+
 class Owner:
     pass
 
