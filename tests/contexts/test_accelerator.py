@@ -9,10 +9,9 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import tracemalloc
 import weakref
-
-import time
 
 import pytest
 from helpers.accelerator import problem, ways
