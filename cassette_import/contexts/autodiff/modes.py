@@ -33,7 +33,7 @@ from cassette_import.contexts.common.partials import (
     PARTIALS,
     TRUTH_VALUES,
 )
-from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
 from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
@@ -321,6 +321,7 @@ _PAIRWISE = {function: operator.mul if function.__name__ == "prod" else operator
 
 for _function in (*ALL_PARTIALS, *JOINT_PARTIALS):
     Differentiating.overdub.register(_function)(differentiate)
+Differentiating.overdub.register(pow)(without_modulus(differentiate))
 for _function in FOLDS:
     Differentiating.overdub.register(_function)(_differentiate_fold)
 for _function in COMPOSITIONS:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.contexts.common.lost_numbers import UNKNOWN, unshared
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -69,7 +70,7 @@ def returned(value: Any) -> Any:
     if isinstance(value, dict):
         return here.bind_pairs({key: plain(part) for key, part in parts.items()}, list(parts.items()))
     made = map(plain, parts.values())
-    return here.bind_items(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
+    return here.bind_items(sequence_like(value, made), list(parts.values()))
 
 
 def _is_direction(given: Any) -> bool:
@@ -119,7 +120,7 @@ class Inputs:
                 parts = {key: self._metadata(parts_given[key], given) for key in parts_given}
             if isinstance(value, dict):
                 return parts
-            return type(value)(*parts.values()) if hasattr(value, "_fields") else type(value)(parts.values())
+            return sequence_like(value, parts.values())
         if given is not _MISSING and _is_direction(given):
             raise TypeError(f"{value!r} is no number, so there is no derivative for it: its tangent must be None")
         return None
@@ -134,8 +135,7 @@ class Inputs:
                 pairs = [(key, self._put(part, metadata[key])) for key, part in parts_of(bare).items()]
                 return self._tag.store.bind_pairs({key: plain(part) for key, part in pairs}, pairs)
             items = [self._put(part, found) for part, found in zip(parts_of(bare).values(), metadata, strict=True)]
-            made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
-            return self._tag.store.bind_items(made, items)
+            return self._tag.store.bind_items(sequence_like(bare, map(plain, items)), items)
         if is_array(bare):
             self._context.add_input(bare, metadata)
         old = value._tagged_metas if type(value) is Tagged else {}
@@ -146,8 +146,7 @@ class Inputs:
         if isinstance(metadata, dict):
             return {key: self.mirrored(part, read) for key, part in metadata.items()}
         if isinstance(metadata, (list, tuple)):
-            parts = [self.mirrored(part, read) for part in metadata]
-            return type(metadata)(*parts) if hasattr(metadata, "_fields") else type(metadata)(parts)
+            return sequence_like(metadata, [self.mirrored(part, read) for part in metadata])
         return None if metadata is None else read(metadata)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from cassette_import.contexts.common.compositions import COMPOSITIONS, NoComposition
 from cassette_import.contexts.common.ieee_numbers import ieee
 from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.common.sized_containers import is_a_container
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
@@ -113,10 +114,7 @@ def _with_metadata(value: Any, composed: Any) -> Any:
     if isinstance(value, (tuple, list)):
         items = [_with_metadata(*pair) for pair in zip(value, composed, strict=True)]
         store = active_store()
-        if isinstance(value, tuple):
-            made: Any = type(value)(*map(plain, items)) if hasattr(value, "_fields") else tuple(map(plain, items))
-        else:
-            made = list(map(plain, items))
+        made = sequence_like(value, map(plain, items))
         return made if store is None else store.bind_items(made, items)
     if type(composed) is Tagged:
         return wrapped(value, metas_of(composed))

@@ -44,8 +44,9 @@ INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, opera
 """Functions whose result does not depend on the value of a number."""
 
 
-STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue")
-"""Modules of the standard library whose classes in Python hold numbers: they are overdubbed like the program."""
+STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue", "colorsys")
+"""Modules of the standard library whose code in Python computes with numbers, or holds them: they are overdubbed
+like the program."""
 
 _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 

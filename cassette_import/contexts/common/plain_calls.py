@@ -5,7 +5,7 @@ Knows activations; must not know any context.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cassette_import.interpreter.callables import split
@@ -14,7 +14,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["call_without_overload"]
+__all__ = ["call_without_overload", "without_modulus"]
 
 
 @hidden
@@ -31,3 +31,15 @@ def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, 
         return call(left, len(here.contexts), f, function, tuple(leading), tuple(arguments), keywords)
     finally:
         ACTIVE.reset(token)
+
+
+def without_modulus(overload: Callable[..., Any]) -> Callable[..., Any]:
+    """The overload of `pow` for that of two numbers: a modulus of None is none."""
+
+    @hidden
+    def power(ctx: Any, f: Any, base: Any, exp: Any, mod: Any = None) -> Any:
+        if mod is None:
+            return overload(ctx, f, base, exp)
+        return call_without_overload(f, (base, exp, mod), {})
+
+    return power

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -34,8 +35,7 @@ def with_items_read(ctx: Context, value: Any, read: Callable[[Any], Any]) -> Any
     bare = plain(value)
     store = own_store(ctx)
     if isinstance(bare, (list, tuple)):
-        items = [read(item) for item in store.wrapped_items(bare)]
-        return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)
+        return sequence_like(bare, [read(item) for item in store.wrapped_items(bare)])
     if isinstance(bare, dict):
         slots = store.slots_by_key(bare)
         return {key: read(Tagged(*slots[key]) if key in slots else item) for key, item in bare.items()}

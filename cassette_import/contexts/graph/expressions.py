@@ -6,6 +6,7 @@ Knows the syntax of functions; must not know how statements are arranged.
 from __future__ import annotations
 
 import builtins
+import datetime
 import keyword
 import math
 import operator
@@ -13,6 +14,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
@@ -93,6 +96,12 @@ class Names:
             return f"({''.join(f'{self.constant(one)}, ' for one in value)})"
         if kind in (set, frozenset):
             return f"{kind.__name__}(({''.join(f'{self.constant(one)}, ' for one in value)}))"
+        if kind in _WRITTEN and getattr(value, "tzinfo", None) is None:
+            module, prefix = _WRITTEN[kind]
+            self.modules[module] = None
+            return self.table(f"{prefix}{value!r}")
+        if kind is range:
+            return repr(value)
         if kind is re.Pattern:
             self.modules["re"] = None
             return self.table(f"re.compile({value.pattern!r}, {value.flags})")
@@ -130,6 +139,15 @@ class Names:
             f"the program needs {value!r}, which has no literal and is no part of the standard library or of NumPy\n"
             "Use `graph`, whose `run` calls it, or compute with its numbers"
         )
+
+
+_WRITTEN: Final[dict[type, tuple[str, str]]] = {
+    Fraction: ("fractions", "fractions."),
+    Decimal: ("decimal", "decimal."),
+    **dict.fromkeys((datetime.date, datetime.time, datetime.datetime, datetime.timedelta), ("datetime", "")),
+}
+"""The immutable types of the standard library whose text is an expression for them: their module, and what the text
+lacks."""
 
 
 def _is_foundation(module: str) -> bool:

@@ -19,6 +19,7 @@ from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.enclosures.spans import as_span
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval
@@ -106,8 +107,7 @@ def _union(one: Any, other: Any) -> Any:
         ends = list(_ends(one)) + list(_ends(other))
         return Interval(min(ends), max(ends))
     if type(one) is type(other) and isinstance(one, (list, tuple)) and len(one) == len(other):
-        items = [_union(*pair) for pair in zip(one, other, strict=True)]
-        return type(one)(*items) if hasattr(one, "_fields") else type(one)(items)
+        return sequence_like(one, [_union(*pair) for pair in zip(one, other, strict=True)])
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return {key: _union(one[key], other[key]) for key in one}
     if one != other or type(one) is not type(other):

@@ -17,7 +17,7 @@ from cassette_import.contexts.common.enclosures.spans import Span
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
-from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
@@ -102,6 +102,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 
 for _function in (*RULES, *CHOICES):
     Intervals.overdub.register(_function)(_apply)
+Intervals.overdub.register(pow)(without_modulus(_apply))
 for _function in FOLDS:
     Intervals.overdub.register(_function)(_fold)
 for _function in COMPOSITIONS:

@@ -51,6 +51,7 @@ from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
 from cassette_import.runtime.silent_logging import is_silent
+from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple
 
 __all__ = ["Calls"]
 
@@ -70,13 +71,15 @@ class Calls(SpecialMethods):
         """Make a call of the program."""
         kind = type(f)
         if kind is FunctionType:
-            if self._runs(f):
+            if self._runs(f) or is_new_of_named_tuple(f):
                 return self._kept(f(*arguments, **keywords))
         elif kind is MethodType:
             if type(f.__func__) is FunctionType and self._runs(f.__func__):
                 if f.__name__ in SPECIAL_METHODS and not keywords:
                     return self.asked(f.__func__, f.__self__, *arguments)
                 return self._kept(f(*arguments, **keywords))
+            if type(f.__func__) is _CACHED:
+                return self._cached(f.__func__, (f.__self__, *arguments), keywords)
         elif kind is Lane:
             return self.call(agreed(f, "is called"), *arguments, **keywords)
         elif kind is LaneMethod:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.common.partials import FOLDS, LOCALLY_CONSTANT, TRUTH_VALUES, has_slopes, slope
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.lanes.columns import Mixed, kind_of
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import name_of
@@ -220,14 +221,10 @@ def _with_tangent(level: Tangents, value: Any, tangent: Any) -> Any:
             raise ValueError(f"a tangent of the structure of {value!r} is needed, not {tangent!r}")
         if isinstance(value, dict):
             return {key: _with_tangent(level, part, tangent[key]) for key, part in value.items()}
-        return _sequence(value, [_with_tangent(level, *pair) for pair in zip(value, tangent, strict=True)])
+        return sequence_like(value, [_with_tangent(level, *pair) for pair in zip(value, tangent, strict=True)])
     if tangent is not None and (type(tangent) is Lane or tangent):
         raise TypeError(f"{value!r} is no number, so there is no derivative for it: its tangent must be None")
     return value
-
-
-def _sequence(like: Any, items: list[Any]) -> Any:
-    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
 
 
 def _mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -235,7 +232,7 @@ def _mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
     if type(value) is not Lane and isinstance(value, dict):
         return {key: _mapped(part, leaf) for key, part in value.items()}
     if type(value) is not Lane and isinstance(value, (list, tuple)):
-        return _sequence(value, [_mapped(part, leaf) for part in value])
+        return sequence_like(value, [_mapped(part, leaf) for part in value])
     return leaf(value)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.common.enclosures.spans import Span, as_span
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
@@ -256,8 +257,7 @@ def _read(level: Enclosures, value: Any) -> Any:
         columns = [packed(list(column)) for column in zip(*ends, strict=True)]
         return Interval(*[lane_of(level.lanes, level.lanes.active, column) for column in columns])
     if isinstance(value, (list, tuple)):
-        made = [_read(level, part) for part in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+        return sequence_like(value, [_read(level, part) for part in value])
     if type(value) is dict:
         return {key: _read(level, part) for key, part in value.items()}
     return value

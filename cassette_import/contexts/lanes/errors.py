@@ -15,7 +15,7 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 __all__ = ["EffectError", "TooManyPaths", "is_compiled_by_numba", "name_of", "place", "place_of"]
 
 
-_LIBRARY: Final = frozenset({"collections", "collections.abc", "queue"})
+_LIBRARY: Final = frozenset({"collections", "collections.abc", "queue", "colorsys"})
 
 
 class EffectError(CassetteError):
@@ -59,5 +59,5 @@ def is_compiled_by_numba(f: Any) -> bool:
 def name_of(f: Any) -> str:
     """A function's name for messages."""
     module = getattr(f, "__module__", None)
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__qualname__
     return f"{module}.{name}" if isinstance(module, str) and module != "builtins" else str(name)

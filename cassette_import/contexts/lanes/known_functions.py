@@ -16,6 +16,7 @@ import itertools
 import math
 import operator
 import statistics
+import typing
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -93,6 +94,7 @@ MOVING: Final[frozenset[Any]] = frozenset(
         *(collections.deque, collections.OrderedDict, collections.defaultdict, collections.namedtuple),
         *(value for name, value in vars(itertools).items() if isinstance(value, type)),
         *(operator.itemgetter, operator.attrgetter, operator.methodcaller, operator.getitem, operator.concat),
+        *(getattr(typing, name) for name in ("cast", "assert_type") if hasattr(typing, name)),
     }
 )
 """Functions that may get values of lanes in any place: they move them, or use their methods only."""
@@ -175,8 +177,9 @@ PURE_MODULES: Final = frozenset(
 )
 """Modules whose functions have no effects, `EFFECTS` and the methods in `CHANGING` aside."""
 
-STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue")
-"""Modules of the standard library whose classes in Python keep values: they are converted like the program."""
+STANDARD_LIBRARY: Final = ("collections", "_collections_abc", "queue", "colorsys")
+"""Modules of the standard library whose code in Python computes with values, or keeps them: they are converted
+like the program."""
 
 WITHOUT_STATE: Final = frozenset(
     [

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.lanes.columns import is_immutable, joined, same
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.lane import Lane
@@ -129,7 +130,8 @@ def _tuple(lanes: Lanes, pieces: Pieces) -> Any:
     for number in range(len(pieces[0][1])):
         parts = [(lanes.current(members), value[number]) for members, value in pieces]
         items.append(merged(lanes, lanes.active, [part for part in parts if part[0].size]))
-    return kind(items) if kind is tuple else kind(*items) if hasattr(kind, "_fields") else _largest(lanes, pieces)
+    is_known = kind is tuple or hasattr(kind, "_fields")
+    return sequence_like(pieces[0][1], items) if is_known else _largest(lanes, pieces)
 
 
 def _partly_bound(lanes: Lanes, pieces: Pieces) -> Any:

@@ -16,7 +16,7 @@ from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.number_functions.table import row_of
 from cassette_import.contexts.common.own_operators import runs_own_method
-from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
@@ -101,6 +101,7 @@ OF_NUMBERS: Final[dict[Any, Callable[..., Any]]] = {**dict.fromkeys(RULES, _appl
 
 for _function, _overload in OF_NUMBERS.items():
     Precision.overdub.register(_function)(_overload)
+Precision.overdub.register(pow)(without_modulus(_apply))
 for _function in FOLDS:
     Precision.overdub.register(_function)(_fold)
 for _function in COMPOSITIONS:

@@ -36,6 +36,7 @@ from cassette_import.contexts.sparsity.rules import FOLDS, KINDS, curved, linear
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.contexts.sparsity.stores import CONTAINERS, Stores, contains_number
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple
 
 __all__ = ["Calls", "product_of_matrices"]
 
@@ -89,8 +90,9 @@ class Calls(Stores):
         inside = contains_number(arguments) or contains_number(keywords)
         if _is_of_context(function) and (inside or any(map(_reads_number, (*arguments, *keywords.values())))):
             raise self.run.refuse(_OWN_ARITHMETIC.format(function.__name__), _WITHOUT_IT)
-        if type(f) is _CACHED and inside:
-            return self.call(f.__wrapped__, *arguments, **keywords)
+        if type(function) is _CACHED and inside:
+            receiver = () if function is f else (f.__self__,)
+            return self.call(function.__wrapped__, *receiver, *arguments, **keywords)
         if isinstance(f, functools.partial):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
         if type(f) in _SLOT_WRAPPERS and f.__objclass__ is object and f.__name__ in _OF_OBJECT:
@@ -132,6 +134,9 @@ class Calls(Stores):
         if isinstance(receiver, CONTAINERS):
             if f.__name__ not in _READING:
                 self.changes_whole(receiver)
+            if type(receiver) is list and f.__name__ == "sort" and contains_number(receiver):
+                receiver[:] = _sorted(self, sorted, (receiver,), keywords)
+                return None
         elif (
             receiver is not None and type(receiver).__module__.startswith("scipy.sparse") and contains_number(arguments)
         ):
@@ -178,7 +183,7 @@ class Calls(Stores):
         code = getattr(getattr(f, "__func__", f), "__code__", None)
         if code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
             return True
-        if isinstance(f, type):
+        if isinstance(f, type) or (type(f) is FunctionType and is_new_of_named_tuple(f)):
             return True
         if getattr(f, "__self__", None) is not None and type(f.__self__) is not ModuleType:
             return isinstance(f.__self__, (str, bytes, int, float, complex, tuple, frozenset, range, type, Array))

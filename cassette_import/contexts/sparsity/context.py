@@ -30,6 +30,7 @@ class SparsityContext(Context, Calls, events=Events.NONE):
     """Runs a function with numbers that know on which inputs they depend. `jacobian` is its interface."""
 
     passes: Any = [if_conversion]
+    _entered_modules = ("colorsys",)
 
     def __init__(self, run: Run, roots: frozenset[str]) -> None:
         Context.__init__(self)
@@ -49,6 +50,13 @@ class SparsityContext(Context, Calls, events=Events.NONE):
         if is_guarded():
             raise self.run.refuse_branch("an exception is raised for some inputs, and the program catches it")
         return bool(self.run.active.live and truth.value)
+
+    def raises(self) -> bool:
+        """Whether to run a `raise` statement: executions that others than the given inputs make have no result."""
+        if self.run.active.live or is_guarded():
+            return True
+        self.run.drop()
+        return False
 
     def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
         """A loop."""

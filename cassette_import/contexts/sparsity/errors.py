@@ -59,7 +59,7 @@ def name_of(f: Any) -> str:
     module = getattr(f, "__module__", None)
     if module is None and type(f).__name__ == "ufunc":
         module = "numpy"
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__qualname__
     return f"{module}.{name}" if isinstance(module, str) and module != "builtins" else str(name)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of, owner_of, plain
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
@@ -88,7 +89,7 @@ def _structure(run: Run, live: Any, pieces: list[Piece]) -> Any:
 
     if isinstance(live, tuple) and all(len(value) == len(live) for _, value in pieces):
         parts = [part(lambda value, at=at: value[at]) for at in range(len(live))]
-        return type(live)(*parts) if hasattr(live, "_fields") else type(live)(parts)
+        return sequence_like(live, parts)
     if type(live) is list and all(len(value) == len(live) for _, value in pieces):
         made: Any = [part(lambda value, at=at: value[at]) for at in range(len(live))]
     elif type(live) is dict and all(list(value) == list(live) for _, value in pieces):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.sparsity.arrays import (
     Array,
     array,
@@ -82,5 +83,5 @@ def _mixing(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, An
     dependence = kind(run, (every,))
     if isinstance(value, tuple):
         parts = [array(run, one, dependence) for one in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return sequence_like(value, parts)
     return array(run, value, dependence)

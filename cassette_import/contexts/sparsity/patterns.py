@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cassette_import.activation.entering import files_of
 from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of
 from cassette_import.contexts.sparsity.context import SparsityContext
 from cassette_import.contexts.sparsity.errors import SparsityError
@@ -149,7 +151,8 @@ def _dependences(f: Any, x: Any, local: bool, second: bool) -> tuple[Run, list[i
     if not size:
         raise TypeError(f"the argument {x!r} contains no number")
     run = Run(size, local, second)
-    context = SparsityContext(run, frozenset({function.__code__.co_filename}))
+    roots = files_of(SparsityContext._entered_modules) | {function.__code__.co_filename}
+    context = SparsityContext(run, roots)
     given, _ = _tagged(run, x, 0)
     try:
         result = overdub(context, f, given)
@@ -189,7 +192,7 @@ def _tagged(run: Run, x: Any, start: int) -> tuple[Any, int]:
         for part in x:
             tagged, start = _tagged(run, part, start)
             parts.append(tagged)
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts), start
+        return sequence_like(x, parts), start
     return Number(run, x, run.input(start)), start + 1
 
 

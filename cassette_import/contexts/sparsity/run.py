@@ -58,6 +58,8 @@ class Run:
         self.leaf: str | None = None
         """The name of the function without a rule that is called."""
         self.whole = self.active = Executions(True, Fraction(1))
+        self._dropped = Fraction(0)
+        """The executions that have ended by an exception since the last union."""
         self.aliased: dict[int, Any] = {}
         """Objects of which one or another is a variable's value, depending on a branch: they must not change."""
         self.stores = 0
@@ -124,7 +126,15 @@ class Run:
     def union(self, parts: list[Executions], parent: Executions) -> Executions:
         """The union of disjoint executions; the parent itself if nothing is missing."""
         share = sum((part.share for part in parts), Fraction(0))
-        return parent if share == parent.share else Executions(any(part.live for part in parts), share)
+        if share + self._dropped == parent.share and (share or not self._dropped):
+            self._dropped = Fraction(0)
+            return parent
+        return Executions(any(part.live for part in parts), share)
+
+    def drop(self) -> None:
+        """End the active executions by an exception."""
+        self._dropped += self.active.share
+        self.active = self.empty()
 
     def refuse(self, what: str, advice: str = "") -> SparsityError:
         """Keep an error, which is raised again if the program catches it."""

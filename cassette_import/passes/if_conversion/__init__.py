@@ -5,7 +5,7 @@ The converted function calls these methods of the context, and of the objects th
 - `choice(test, *variables)`, for the test of an `if`, a conditional expression, `and` and `or`. The result has `one()`,
   `two()` and `both`: whether the first or second side runs, or both, one after the other; `swap(*variables)` between
   them, `join(*variables)` after them, and `value(one, other)` for an expression.
-- `unless(test)`, for the test of an `if` whose body raises.
+- `unless(test)`, for the test of an `if` whose body raises; `raises()` before any other `raise` statement.
 - `loop()`, which has `more()`, `goes(test, *variables)`, `items(iterable)`, `turn(*variables)`, `ends(*variables)`;
   `breaks`, `continues`, `again`, `ended`, `otherwise` and `over` for `break`, `continue`, the end of a turn, the `else`
   clause and the end; `alone()` before a jump out of a `try` or `with` statement.

@@ -117,7 +117,8 @@ def _converted(
         start.append(ast.Assign([store(name)], call(False, "unbound_mark")))
     if statements.frame is not None:
         start.append(ast.Assign([store(statements.frame)], call(False, "frame")))
-        made.append(statements.leaving(method(load(statements.frame), "result")))
+        leave = statements.leaving(method(load(statements.frame), "result"))
+        made.append(ast.copy_location(leave, body[-1]))
     return [*start, *made]
 
 

@@ -100,6 +100,10 @@ class ConvertedCode:
         """Whether to run a block that raises."""
         return bool(test)
 
+    def raises(self) -> bool:
+        """Whether to run a `raise` statement."""
+        return True
+
     def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Any:
         """A loop."""
         return UniformLoop()

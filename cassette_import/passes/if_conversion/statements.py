@@ -92,6 +92,9 @@ class Statements(Stores):
         self.expressions.guarded = frozenset(self.merged - self.bound)
         convert = getattr(self, f"_{type(node).__name__.lower()}", None)
         made: list[ast.stmt] = self._other(node) if convert is None else convert(node)
+        for one in made:
+            if not hasattr(one, "lineno"):  # then what is inside of it has this line, too
+                ast.copy_location(one, node)
         self.bound |= bound_names(node) if isinstance(node, (ast.Assign, ast.Import, ast.ImportFrom)) else set()
         return made
 
@@ -162,7 +165,10 @@ class Statements(Stores):
             return [ast.If(test, *self._sides(node.body, node.orelse))]
         if raises(node.body) and not node.orelse:
             test = self.expressions.context("unless", self._expression(node.test))
-            return [ast.If(test, self._sides(node.body, [])[0], [])]
+            before = set(self.bound)
+            body = [*self.block(node.body[:-1]), *self._other(node.body[-1])]
+            self.bound = before
+            return [ast.If(test, body, [])]
         variables, live = self._variables(node, [*node.body, *node.orelse])
         name = self.names.new()
         test = self._expression(node.test)
@@ -322,6 +328,12 @@ class Statements(Stores):
             return [ast.Assign([store(kept)], value), alone, self.leaving(load(kept))]
         leave = self.leaving(ast.Attribute(load(self.frame), "value", ast.Load()))
         return [ast.If(method(load(self.frame), "returns", value), [leave], [])]
+
+    def _raise(self, node: ast.Raise) -> list[ast.stmt]:
+        made = self._other(node)
+        if self.liveness is None or node.exc is None:
+            return made
+        return [ast.If(self.expressions.context("raises"), made, [])]
 
     def _break(self, node: ast.Break) -> list[ast.stmt]:
         return self._jump(node, "breaks")

@@ -41,7 +41,7 @@ def leaf_name(function: Any) -> str:
     """
     if isinstance(function, str):
         return function
-    name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
+    name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", type(function).__qualname__))
     module = getattr(function, "__module__", None)
     if not isinstance(module, str) or module == "builtins" or name.startswith("<"):
         return name

@@ -63,6 +63,7 @@ OF_NUMBERS = {
     "frexp": lambda x: math.frexp(x)[0] * x + math.frexp(x)[1] * x,
     "divmod": lambda x: divmod(x, 0.7)[1] * x + divmod(x, 0.7)[0] * x,
     "divmod by": lambda x: divmod(7.3, x)[1],
+    "pow": lambda x: pow(base=x, exp=2) + pow(2.0, x, None),
     "nextafter": lambda x: math.nextafter(x * x, 9.0),
     "conjugate": lambda x: x.conjugate() * x.real + x.imag,
     "complex": lambda x: abs(complex(x, x * x) * complex(2.0, x) / complex(x, -1.0)),
@@ -139,10 +140,10 @@ def test_each_method_of_numbers_is_composed(name, kind):
         lambda x: statistics.correlation(DATA, [x, 1.0, 2.0, 3.0, 4.0], method="ranked"),
         lambda x: statistics.NormalDist().inv_cdf(x / 10),
         lambda x: statistics.NormalDist(x, 1.0).cdf(0.5),
-        lambda x: pow(base=x, exp=2),
+        lambda x: x * pow(int(x) + x * 0, 2, 5),
         lambda x: decimal.Context().exp(Decimal(x)),
     ],
-    ids=["ranked", "inverse", "parameters", "keywords", "context"],
+    ids=["ranked", "inverse", "parameters", "modulus", "context"],
 )
 def test_what_has_no_rule_is_an_error(program):
     with pytest.raises((NotOverdubbable, TypeError)):

@@ -1,7 +1,10 @@
 """`residual` and `inline`: what is left of a function is a readable program with the same results."""
 
 import ast
+import datetime
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -144,3 +147,23 @@ def test_inline_is_one_function_of_a_function_and_its_callees():
     found = inline(lambda width, height, depth: area(width, height) * depth, 1.0, 2.0, 3.0)
     assert found.source.splitlines()[-1].strip() == "return ((width * height) * depth)"
     assert found(2.0, 3.0, 4.0) == 24.0
+
+
+@pytest.mark.parametrize(
+    ("constant", "example", "other"),
+    [
+        (Fraction(216, 24389), 1.5, 0.25),
+        (Decimal("1.10"), 3, 4),
+        (range(0, 12, 3), 3, 4),
+        (datetime.timedelta(days=1, seconds=3), 0.5, 0.25),
+        (datetime.date(2020, 2, 29), datetime.timedelta(1), datetime.timedelta(366)),
+        (datetime.datetime(2020, 2, 29, 12), datetime.timedelta(1), datetime.timedelta(hours=5)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_constants_of_the_standard_library_are_written_into_the_program(constant, example, other):
+    def combined(x):
+        return x in constant if type(constant) is range else constant + x if type(x) is not float else constant * x
+
+    found = residual(combined, unknown("x", example))
+    assert [repr(found(x)) for x in (example, other)] == [repr(combined(x)) for x in (example, other)]
