@@ -97,6 +97,10 @@ def power_without_modulus(x):
     return pow(x, 2, None)
 
 
+def number_in_a_range(x):
+    return x * x if x < 1 or (int(x / 9) in range(9) and int(x / 9) not in {7, 8}) else x
+
+
 def cast(x):
     return typing.cast("float", x) * x
 
@@ -114,6 +118,7 @@ PROGRAMS = (
     callee_with_an_error,
     sorted_in_place,
     power_without_modulus,
+    number_in_a_range,
     cast,
     colours,
 )

@@ -17,6 +17,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
+    GeneratorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -30,8 +31,9 @@ from cassette_import.contexts.sparsity.array_calls import call_function, call_uf
 from cassette_import.contexts.sparsity.arrays import Array, as_array, plain, plain_deep
 from cassette_import.contexts.sparsity.branches import truth_of
 from cassette_import.contexts.sparsity.errors import SparsityError, name_of
+from cassette_import.contexts.sparsity.iterators import GuardedIterator, binds_outside
 from cassette_import.contexts.sparsity.losses import is_of_program, names_number
-from cassette_import.contexts.sparsity.number import apply, dependence_of, number, value_of
+from cassette_import.contexts.sparsity.number import Number, apply, dependence_of, number, value_of
 from cassette_import.contexts.sparsity.rules import FOLDS, KINDS, curved, linear, step
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.contexts.sparsity.stores import CONTAINERS, Stores, contains_number
@@ -298,9 +300,29 @@ def _sorted(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _truths(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    truths = [truth_of(one) for one in arguments[0]]
-    value = f(map(value_of, truths))
-    return number(context.run, value, joined(map(dependence_of, truths)))
+    """Executions stop at different items: the other ones go on where the given inputs have stopped."""
+    run = context.run
+    if run.local or keywords or len(arguments) != 1:
+        return f(*arguments, **keywords)
+    is_seen = isinstance(arguments[0], Iterator) and sys.getrefcount(arguments[0]) > _UNSHARED
+    items = arguments[0]
+    if type(items) is GuardedIterator:
+        items.check()
+        items = items.iterator
+        is_seen = is_seen or (type(items) is GeneratorType and binds_outside(items.gi_code))
+    truths, before = [], run.active
+    for one in items:
+        truth = truth_of(one)
+        truths.append(truth)
+        if type(truth) is not Number:
+            if truth is (f is any):
+                break
+            continue
+        if is_seen:
+            raise run.refuse_branch("how far an iterator is advanced depends on the inputs")
+        run.active = run.halves(truth.value is not (f is any))[0]
+    run.active = before
+    return number(run, f(map(value_of, truths)), joined(map(dependence_of, truths)))
 
 
 def _convert(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
@@ -355,7 +377,9 @@ _RULES: Final[dict[Any, _Rule]] = {
         apply(context.run, lambda x: math.modf(x)[1], step, arguments),
     ),
 }  # fmt: skip
-_ALWAYS: Final = frozenset({_map, _reduced, _set})
+_ALWAYS: Final = frozenset({_map, _reduced, _set, _truths})
+_UNSHARED: Final = 2
+"""The references to an iterator that nothing else has: that of the arguments, and the argument of `getrefcount`."""
 _SLOT_WRAPPERS: Final = (MethodWrapperType, WrapperDescriptorType)
 _OF_OBJECT: Final[dict[str, Callable[..., Any]]] = {
     "__setattr__": Calls.store_plain_attribute,

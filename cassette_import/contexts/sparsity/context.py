@@ -82,6 +82,8 @@ class SparsityContext(Context, Calls, events=Events.NONE):
         if type(container) in (list, tuple) and contains_number((item, container)):
             truths = [truth_of(item == one) for one in container]
             return number(self.run, any(map(value_of, truths)), joined(map(dependence_of, truths)))
+        if type(item) is Number and type(container) in (range, set, frozenset, dict):
+            return number(self.run, item.value in container, self.run.step(item.dependence))
         return item in container
 
     def item(self, holder: Any, key: Any) -> Any:

@@ -5,13 +5,15 @@ Knows runs; must not know code.
 
 from __future__ import annotations
 
+import dis
+import functools
 from collections.abc import Iterator
-from types import GeneratorType
+from types import CodeType, GeneratorType
 from typing import Any
 
 from cassette_import.contexts.sparsity.run import Executions, Run
 
-__all__ = ["GuardedIterator", "guarded"]
+__all__ = ["GuardedIterator", "binds_outside", "guarded"]
 
 
 class GuardedIterator:
@@ -49,3 +51,10 @@ def guarded(run: Run, value: Any) -> Any:
     return (
         GuardedIterator(run, value) if kind is GeneratorType or kind.__module__ in ("builtins", "itertools") else value
     )
+
+
+@functools.lru_cache(1000)
+def binds_outside(code: CodeType) -> bool:
+    """Whether code binds a variable that is not its own, as `:=` in a generator expression does."""
+    stores = [one for one in dis.get_instructions(code) if one.opname in ("STORE_DEREF", "STORE_GLOBAL")]
+    return any(one.argval.isidentifier() for one in stores if one.argval not in code.co_cellvars)  # no name of a pass

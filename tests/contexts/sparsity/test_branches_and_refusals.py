@@ -325,3 +325,42 @@ def test_another_context_within_is_an_error_that_says_what_to_do(name):
 def test_another_context_may_compute_with_numbers_that_do_not_depend_on_the_inputs():
     pattern = jacobian(lambda x: [x[0] * derivative(square, 3.0), x[1]], [1.0, 2.0])
     assert pattern.toarray().tolist() == [[True, False], [False, True]]
+
+
+def all_above(x):
+    return x[1] if all(one > limit for one, limit in ((x[0], -1.0), (x[2], 0.0))) else x[3]
+
+
+def any_below_its_quotient(x):
+    return x[1] if any(one > 0 or 1 / one < -3 for one in (x[0], x[3])) else 0.0
+
+
+def all_of_an_iterator_that_is_read_on(x):
+    numbers = (one > -1.0 for one in x)
+    return x[1] if all(numbers) else next(numbers, 0.0)
+
+
+def the_last_that_any_has_seen(x):
+    any((last := one) > 0.0 for one in x)
+    return last
+
+
+@pytest.mark.parametrize("f", [all_above, any_below_its_quotient], ids=lambda f: f.__name__)
+def test_all_and_any_of_a_generator_decide_by_all_of_its_numbers(f):
+    assert rows(jacobian(f, POINT)) == {"all_above": [".x.x"], "any_below_its_quotient": [".x.."]}[f.__name__]
+
+
+@pytest.mark.parametrize(
+    "f", [all_of_an_iterator_that_is_read_on, the_last_that_any_has_seen], ids=lambda f: f.__name__
+)
+def test_all_and_any_are_refused_where_the_number_of_items_that_they_read_matters(f):
+    with pytest.raises(SparsityError, match="depends on the inputs"):
+        jacobian(f, POINT)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_items_that_the_given_inputs_do_not_reach_may_be_outside_of_the_domain(local):
+    def positive(x):
+        return x[1] if any(1 / (one + 0.5) > 0 for one in (x[1], x[0])) else 0.0
+
+    assert rows(jacobian(positive, POINT, local=local)) == [".x.."]
