@@ -13,7 +13,7 @@ def test_every_known_limit_names_a_test():
     names = sorted({test.partition("::")[0] for test in KNOWN_LIMITS})
     files = [str(path) for name in names for path in TESTS.rglob(name)]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files],
+        [sys.executable, "-m", "pytest", "--collect-only", "--thorough", "-q", "-p", "no:cacheprovider", *files],
         cwd=TESTS,
         capture_output=True,
         text=True,

@@ -53,7 +53,9 @@ def fail_at_end() -> None:
     # Nothing but an exit changes the status by now. The modules are removed after the other `atexit` functions, which
     # may have something to write, too.
     leave: Any = getattr(os._exit, "__wrapped__", os._exit)
-    vars(sys)["@end"] = _End(leave, [stream for stream in (sys.stdout, sys.stderr) if stream is not None])
+    vars(sys)["cassette_import.end"] = _End(
+        leave, [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+    )
 
 
 class _End:
