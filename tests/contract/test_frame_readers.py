@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import pytest
 
 from cassette_import import Context, fallback, nooverdub, overdub, recurse
-from cassette_import.contexts import Noop, Trace
+from cassette_import.contexts import Allocations, CallGraph, CallTypes, Noop, Profile, Trace
 
 PROGRAM = """
 from __future__ import annotations
@@ -189,6 +190,26 @@ def test_frame_readers_are_events_that_change_nothing(kind, program):
     ctx.counts = {}
     assert overdub(ctx, program.main) == expected
     assert {name: ctx.counts.get(name, 0) for name in READERS} == COUNTS
+
+
+NESTED = """
+    import functools
+
+    X = "global"
+
+    def main():
+        made = [globals()["X"] for _ in "a"], (lambda: globals()["X"])(), list(globals()["X"] for _ in "a")
+        bound = [functools.partial(eval, "X")() for _ in "a"]
+        return made, bound, [eval("X") for _ in "a"], (lambda a: sorted(locals()))(1)
+"""
+
+
+@pytest.mark.parametrize("context", [Allocations, CallGraph, CallTypes, Noop, Profile, Trace])
+def test_code_nested_in_a_function_reads_its_own_frame_in_ready_made_contexts(context, make_program):
+    program = make_program(NESTED)
+    expected = program.main()
+    ctx = Trace(file=io.StringIO()) if context is Trace else context()
+    assert overdub(ctx, program.main) == expected
 
 
 def test_frame_readers_are_seen_in_the_place_of_the_program(program):

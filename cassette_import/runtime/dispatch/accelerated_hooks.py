@@ -5,12 +5,14 @@ Knows what call sites pass to them; must not know what they do.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.active_interception import run_if_active
 from cassette_import.runtime.dispatch.callee_proxy import shown_callee
+from cassette_import.runtime.dispatch.frame_readers import STAND_INS, stand_in_of
 from cassette_import.runtime.state import ACTIVE, Activation
 
 
@@ -57,8 +59,10 @@ def make_accelerated_event(hooks: AcceleratedHooks, kind: int, variant: Any) -> 
             return run_if_active(kind, callee, arguments, keywords)
         recorder = activation.contexts[0].recorder
         enter(recorder, callee, recorder)
+        function = callee.func if type(callee) is functools.partial else callee
+        called = stand_in_of(callee, function) if id(function) in STAND_INS else callee
         try:
-            result = callee(*arguments, **keywords)
+            result = called(*arguments, **keywords)
         except BaseException:
             fail(recorder, callee)
             raise
