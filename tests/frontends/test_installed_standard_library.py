@@ -37,6 +37,8 @@ class OwnCalls(Context):
             if frame.f_code.co_filename.startswith(FOLDER):
                 self.made.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {f}")
                 break
+            if frame.f_code.co_name == "find_spec":
+                break  # another finder, as that of setuptools: imports of the program call it in any case
             frame = frame.f_back
 
 atexit.register(lambda: sys.__stdout__.write(f"{OwnCalls.made}\\n"))
