@@ -41,11 +41,14 @@ def hide(code: CodeType) -> CodeType:
         return code.replace(co_code=_NOTHING + code.co_code[2:], co_flags=flags)
     instructions = bytearray(code.co_code)
     resume = code.co_code[::2].find(_RESUME) * 2
-    if resume >= 0:
+    while resume >= 0:
         end = resume + 2
         while instructions[end] == _CACHE:
             end += 2
         instructions[resume:end] = _NOTHING * ((end - resume) // 2)
+        # Generators have another one behind each `yield`. With the flag, it would wait for ever for the instrumentation
+        # of code that has none, when a tool was set or removed meanwhile.
+        resume = instructions[::2].find(_RESUME) * 2 if UNMONITORED else -1
     consts = tuple([hide(const) if _is_comprehension(const) else const for const in code.co_consts])
     return code.replace(co_code=bytes(instructions), co_consts=consts, co_flags=flags)
 

@@ -56,3 +56,48 @@ def test_a_subinterpreter_ends_well_or_refuses_with_one_error(tmp_path):
     assert done.status == 0
     refused = "CPython 3.13.0 would abort at the end of this subinterpreter"
     assert (refused if sys.version_info[:3] == (3, 13, 0) else "(0.0, 0.0, 0.0)") in done.stdout
+
+
+RESUMED = """
+import sys
+from cassette_import.interpreter.hidden_frames import hidden
+
+@hidden
+def generator():
+    given = yield 1
+    yield given
+    yield from [3, 4]
+
+class Awaited:
+    def __await__(self):
+        yield 1
+        return 5
+
+@hidden
+async def coroutine():
+    return await Awaited()
+
+def trace_and_stop():
+    sys.settrace(lambda *event: None)
+    sys.settrace(None)
+
+items = generator()
+found = [next(items)]
+trace_and_stop()
+found.append(items.send(2))
+trace_and_stop()
+found.append(next(items))
+trace_and_stop()
+awaiting = coroutine()
+awaiting.send(None)
+trace_and_stop()
+try:
+    awaiting.send(None)
+except StopIteration as stop:
+    print([*found, *items], stop.value)
+"""
+
+
+def test_hidden_generators_go_on_after_a_tool_came_and_went(tmp_path):
+    (tmp_path / "program.py").write_text(RESUMED)
+    assert run("program.py", folder=tmp_path).stdout == "[1, 2, 3, 4] 5\n"
