@@ -10,8 +10,9 @@ import random
 import statistics
 
 import pytest
+from helpers.slopes import Slopes
 
-from cassette_import.contexts.algebra import Algebra, Meaningless, Number, evaluate, has_slopes, slope
+from cassette_import.contexts.algebra import Algebra, Meaningless, Number, evaluate, has_slopes
 
 
 class Tropical(Algebra):
@@ -38,21 +39,6 @@ class Samples(Algebra):
 
     def meaning(self, f, value, values, operands):
         return list(map(f, *operands))
-
-
-class Slopes(Algebra):
-    """Derivatives, once more."""
-
-    follows_values = True
-
-    def knows(self, f):
-        return has_slopes(f)
-
-    def lift(self, value):
-        return 0.0
-
-    def meaning(self, f, value, values, operands):
-        return sum(slope(f, number, value, values) * one for number, one in enumerate(operands) if one)
 
 
 def heaviest_path(first, second):

@@ -12,10 +12,11 @@ pytest.importorskip("scipy", reason="patterns are arrays of SciPy")
 
 import mpmath
 import numpy as np
+from helpers.slopes import Slopes
 
 from cassette_import import overdub
 from cassette_import.contexts import Flops, NoNaN
-from cassette_import.contexts.algebra import Algebra, Number, evaluate, has_slopes, slope
+from cassette_import.contexts.algebra import Number, evaluate
 from cassette_import.contexts.autodiff import derivative, gradient
 from cassette_import.contexts.contract import contract
 from cassette_import.contexts.intervals import Interval, enclosure
@@ -26,21 +27,6 @@ from cassette_import.errors import CassetteError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tagging.md"
 POINT, NEXT = 1.25, 1.375
-
-
-class Slopes(Algebra):
-    """The meaning of a number is its derivative."""
-
-    follows_values = True
-
-    def knows(self, f):
-        return has_slopes(f)
-
-    def lift(self, value):
-        return 0.0
-
-    def meaning(self, f, value, values, operands):
-        return sum(slope(f, number, value, values) * one for number, one in enumerate(operands) if one)
 
 
 def f(x):

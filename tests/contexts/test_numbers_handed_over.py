@@ -10,9 +10,10 @@ pytest.importorskip("mpmath", reason="shadows need mpmath")
 pytest.importorskip("scipy", reason="patterns are arrays of SciPy")
 
 import numpy as np
+from helpers.slopes import Slopes
 
 from cassette_import import CassetteError
-from cassette_import.contexts.algebra import Algebra, Number, evaluate, has_slopes, slope
+from cassette_import.contexts.algebra import Number, evaluate
 from cassette_import.contexts.autodiff import derivative, gradient
 from cassette_import.contexts.boundaries import CALLBACK_TAKERS
 from cassette_import.contexts.contract import contract
@@ -21,21 +22,6 @@ from cassette_import.contexts.lanes import vectorize
 from cassette_import.contexts.precision import shadow, significant
 from cassette_import.contexts.sparsity import jacobian
 from tests.programs.numbers_handed_over import CARRIERS, PROGRAMS, USES
-
-
-class Slopes(Algebra):
-    """The meaning of a number is its derivative."""
-
-    follows_values = True
-
-    def knows(self, f):
-        return has_slopes(f)
-
-    def lift(self, value):
-        return 0.0
-
-    def meaning(self, f, value, values, operands):
-        return sum(slope(f, number, value, values) * one for number, one in enumerate(operands) if one)
 
 
 def _contracts(program):
