@@ -275,6 +275,8 @@ def test_the_first_value_may_be_tagged_at_any_step_of_a_watched_call(kind, make_
             with unwatched():
                 expected = outcome(module, run, lambda: ruling([]), first, also, failing)
             sees_loss = watched[0][0] == "NotOverdubbable"  # a callback got a value whose metadata the rules would lose
-            if watched != expected and not sees_loss:
+            # Rules make the comparisons of items events. A leaf that runs already cannot: it notes that it compares.
+            notes_more = watched[:3] == expected[:3] and set(expected[3]) <= set(watched[3])
+            if not (sees_loss or notes_more):
                 wrong.append((text, first, also, failing, watched, expected))
     assert not wrong, wrong[0]

@@ -96,7 +96,7 @@ def _cofactors_of_singular(x: Any) -> Any:
         return (numpy.linalg.det(u) * numpy.linalg.det(v))[..., None, None] * (u * others[..., None, :]) @ v
     found: Any = 0.0
     for place in numpy.ndindex(shape[-2:]):  # a context further out differentiates the minors again
-        kept = numpy.ix_(*(numpy.delete(numpy.arange(shape[-1]), number) for number in place))
+        kept: Any = numpy.ix_(*(numpy.delete(numpy.arange(shape[-1]), number) for number in place))
         minor = call(numpy.linalg.det, call(operator.getitem, x, (..., *kept)))
         here = numpy.zeros(shape[-2:])
         here[place] = (-1.0) ** sum(place)
