@@ -73,9 +73,9 @@ def test_nothing_is_kept_of_a_subject_whose_guard_does_not_return(f):
     assert not SUBJECTS
 
 
-def test_the_next_match_releases_the_subject_of_a_pattern_that_has_raised(monkeypatch):
+def test_the_next_match_releases_the_subject_of_a_pattern_that_has_raised():
     SUBJECTS.clear()
-    monkeypatch.setitem(matched_parts._LIMIT, 0, 0)  # patterns that nested in earlier tests have raised it
+    matched_parts._LIMIT[0] = 0  # patterns that nested in earlier tests have raised it
     ctx = Tagging()
     assert overdub(ctx, in_tagging, ctx, property_raises) is LookupError
     (left,) = SUBJECTS.values()
