@@ -38,7 +38,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
 from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of, items_in
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of, items_in, size_of
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.held_metadata import holds_metadata, wrapped_values_in
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
@@ -394,9 +394,9 @@ def tag_parts(tag: Tag, value: Any, metadata_of: Callable[[Any], Any]) -> Any:
 def _pairs(container: Any) -> Iterable[tuple[Any, Any]]:
     """The parts of a container with their keys in an entry of the store."""
     if is_a(container, dict):
-        pairs: Iterable[tuple[Any, Any]] = container.items()
-        return pairs
-    return enumerate(container) if is_a(container, SEQUENCES) else zip(container, container, strict=True)
+        return list(dict.items(container))
+    items = items_in(container)
+    return enumerate(items) if is_a(container, SEQUENCES) else zip(items, items, strict=True)
 
 
 def _add_slots(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]) -> None:
@@ -404,7 +404,7 @@ def _add_slots(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]
     for key, (part, metas) in slots.items():
         old = entry.slots.get(key)
         entry.slots[key] = part, {**old[1], **metas} if old is not None and old[0] is part else metas
-    entry.size = len(container)
+    entry.size = size_of(container)
 
 
 @hidden

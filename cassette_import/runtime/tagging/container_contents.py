@@ -18,12 +18,12 @@ from cassette_import.interpreter.namespaces import is_a
 
 SEQUENCES: Final = (list, tuple, deque)
 CONTAINERS: Final = (*SEQUENCES, dict, set, frozenset)
-_SIZED: Final[tuple[type[Sized], ...]] = (*SEQUENCES, dict)
+_SIZED: Final[tuple[type[Sized], ...]] = CONTAINERS
 
 
 @hidden
 def size_of(owner: Any) -> int:
-    """The number of items of a sequence or dict."""
+    """The number of items of a sequence, dict or set."""
     return next(kind for kind in _SIZED if is_a(owner, kind)).__len__(owner)
 
 

@@ -123,3 +123,15 @@ def test_default_with_metadata_is_the_value_of_its_own_parameter():
 
     found = overdub(ctx := Labelling(), root, ctx)
     assert found == [[None, "default"], ["given", "default"], [None, "given"]]
+
+
+def test_metadata_that_are_equal_but_of_other_types_or_signs_are_told_apart():
+    runs = []
+    cached = functools.lru_cache(lambda x: runs.append(x) or x)
+
+    def root(ctx):
+        return [ctx.label(cached(ctx.labelled(1, label))) for label in (1, 1.0, True, 0.0, -0.0, 1.0, -0.0)]
+
+    found = overdub(ctx := Labelling(), root, ctx)
+    assert list(map(repr, found)) == ["1", "1.0", "True", "0.0", "-0.0", "1.0", "-0.0"]
+    assert len(runs) == 5

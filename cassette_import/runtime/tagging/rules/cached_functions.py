@@ -167,7 +167,7 @@ def _key(call: LeafCall) -> Any:
 
 @hidden
 def _metadata(call: LeafCall) -> Any:
-    """The metadata of the arguments as a key: plain values are compared, other ones have to be the same."""
+    """The metadata of the arguments as a key: numbers and texts are told apart as literals are, others by identity."""
     return tuple(map(_comparable, (*call.arguments, *call.keywords.values())))
 
 
@@ -175,8 +175,15 @@ def _metadata(call: LeafCall) -> Any:
 def _comparable(value: Any) -> Any:
     if type(value) is not Tagged:
         return None
-    metas = value._tagged_metas.items()
-    return tuple((tag, found if type(found) in (int, float, str, bool) else id(found)) for tag, found in metas)
+    return tuple((tag, type(found), _identity(found)) for tag, found in value._tagged_metas.items())
+
+
+@hidden
+def _identity(found: Any) -> Any:
+    """What tells a metadata apart from others of its type: of a float, the sign of zero does, too."""
+    if type(found) is float:
+        return found.hex()
+    return found if type(found) in (int, str, bool) else id(found)
 
 
 @hidden
