@@ -88,6 +88,11 @@ _LATE_KINDS: Final[dict[tuple[str, str], tuple[str, _Held]]] = {
     ("concurrent.futures.thread", "ThreadPoolExecutor"): ("an executor", _initializer),
     ("contextlib", "_BaseExitStack"): ("an exit stack", _exits),
     ("threading", "Barrier"): ("a barrier", _attributes("_action")),
+    ("logging", "Filterer"): ("a logger or handler, as a filter", _attributes("filters")),
+    ("re", "Scanner"): ("a scanner of re", lambda scanner: (action for _, action in scanner.lexicon)),
+    ("pyexpat", "XMLParserType"): ("a parser of expat", gc.get_referents),
+    ("_ctypes", "CFuncPtr"): ("a callback of ctypes", gc.get_referents),
+    ("sqlite3", "Connection"): ("a connection of sqlite3", gc.get_referents),
 }
 """The same for types of modules that the program may import; subclasses count."""
 _taken: Final[set[tuple[int, str]]] = set()
@@ -133,14 +138,11 @@ def _holders(targets: dict[int, Any]) -> Iterator[tuple[Any, str]]:
             target = _target_in(value, targets)
             if target is not None and not _is_followed(kind, target):
                 yield target, name
-    for handler in _signal_handlers():
-        target = _target_in(handler, targets)
-        if target is not None:
-            yield target, "a signal"
-    for callback in _exit_callbacks():
-        target = _target_in(callback, targets)
-        if target is not None:
-            yield target, "atexit"
+    for name, held_by_interpreter in _OF_THE_INTERPRETER.items():
+        for value in held_by_interpreter():
+            target = _target_in(value, targets)
+            if target is not None:
+                yield target, name
 
 
 def _target_in(value: Any, targets: dict[int, Any]) -> Any:
@@ -181,6 +183,21 @@ def _exit_callbacks() -> list[Any]:
         with contextlib.suppress(Exception):  # of a callback that compares itself with others
             atexit.unregister(seen)
     return callbacks
+
+
+def _reducers() -> list[Any]:
+    """What `pickle` and `copy` call for objects of some classes."""
+    module: Any = sys.modules.get("copyreg")
+    return [] if module is None else list(module.dispatch_table.values())
+
+
+_OF_THE_INTERPRETER: Final[dict[str, Callable[[], list[Any]]]] = {
+    "a signal": _signal_handlers,
+    "atexit": _exit_callbacks,
+    "gc.callbacks": lambda: list(gc.callbacks),
+    "copyreg": _reducers,
+}
+"""What is held once for the whole interpreter."""
 
 
 def _registry_of(function: FunctionType) -> Iterable[Any]:

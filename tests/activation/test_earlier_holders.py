@@ -8,18 +8,26 @@ import atexit
 import collections
 import concurrent.futures
 import contextlib
+import copyreg
+import ctypes
 import functools
+import gc
 import itertools
 import json
+import logging
 import multiprocessing.pool
 import operator
+import pickle
+import re
 import sched
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import warnings
 import weakref
+import xml.parsers.expat
 
 import pytest
 
@@ -128,6 +136,49 @@ def on_signal():
     signal.signal(signal.SIGUSR1, target)
 
 
+def filtered():
+    made = logging.Logger("holds a target")
+    made.addHandler(logging.NullHandler())
+    made.addFilter(target)
+    return made
+
+
+def reduced():
+    copyreg.pickle(Owner, target)
+    return Owner()
+
+
+def pickled(made):
+    with contextlib.suppress(pickle.PicklingError):
+        pickle.dumps(made)
+
+
+def authorized():
+    made = sqlite3.connect(":memory:")
+    made.set_progress_handler(target, 1)
+    return made
+
+
+def queried(made):
+    with contextlib.closing(made), contextlib.suppress(sqlite3.OperationalError):  # the progress handler returns 1
+        made.execute("select 1")
+
+
+def of_elements():
+    made = xml.parsers.expat.ParserCreate()
+    made.StartElementHandler = target
+    return made
+
+
+def called_back():
+    return ctypes.CFUNCTYPE(ctypes.c_int)(target)
+
+
+def on_collection():
+    gc.callbacks.append(target)
+    return target
+
+
 HOLDERS = {
     "a defaultdict": (lambda: collections.defaultdict(target), lambda owner: owner.held["x"]),
     "a subclass of defaultdict": (lambda: Defaults(target), lambda owner: owner.held["x"]),
@@ -165,6 +216,9 @@ HOLDERS = {
     "an exit of an exit stack": (lambda: stack("push"), lambda owner: closed(owner.held)),
     "an executor": (executor, lambda owner: used(owner.held)),
     "a barrier": (lambda: threading.Barrier(1, target), lambda owner: owner.held.wait()),
+    "a filter of logging": (filtered, lambda owner: owner.held.warning("")),
+    "copyreg": (reduced, lambda owner: pickled(owner.held)),
+    "sqlite3": (authorized, lambda owner: queried(owner.held)),
     "a thread": (lambda: threading.Thread(target=target), lambda owner: owner.held.start() or owner.held.join()),
     "operator.call": (lambda: getattr(operator, "call", lambda f: f()), lambda owner: owner.held(target)),
 }
@@ -172,8 +226,14 @@ WITHIN_ALONE = {
     "atexit": (lambda: atexit.register(target), lambda owner: owner.held()),
     "a pool": (pool, lambda owner: None),
 }
-BEFORE_ALONE = {"atexit": (at_exit, lambda owner: None)}
-"""What is called when the process ends."""
+BEFORE_ALONE = {
+    "atexit": (at_exit, lambda owner: None),
+    "a scanner of re": (lambda: re.Scanner([("a", target)]), lambda owner: owner.held.scan("a")),
+    "gc.callbacks": (on_collection, lambda owner: gc.collect()),
+    "expat": (of_elements, lambda owner: owner.held.Parse("<a/>", True)),
+    "ctypes": (called_back, lambda owner: owner.held()),
+}
+"""What is called when the process ends, or is handed over in a list, by an assignment, or to a class that a call made."""
 
 
 class Defaults(collections.defaultdict):
@@ -212,6 +272,8 @@ def fresh(monkeypatch):
     yield
     signal.signal(signal.SIGUSR1, before)
     atexit.unregister(target)
+    copyreg.dispatch_table.pop(Owner, None)
+    gc.callbacks[:] = [one for one in gc.callbacks if one is not target]
 
 
 @pytest.mark.parametrize("context", CONTEXTS)

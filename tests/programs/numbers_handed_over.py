@@ -10,14 +10,17 @@ import atexit
 import collections
 import concurrent.futures
 import contextlib
+import copyreg
 import dataclasses
 import functools
 import importlib
 import io
 import json
 import logging
+import pickle
 import sched
 import signal
+import sqlite3
 import threading
 import weakref
 
@@ -117,6 +120,53 @@ def logged(f):
         logging.setLogRecordFactory(before)
 
 
+def filtered(f):
+    made = logging.Logger("handed over")
+    made.addHandler(logging.NullHandler())
+    made.addFilter(lambda record: (f(), True)[1])
+    made.warning("")
+
+
+def reduced(f):
+    copyreg.pickle(Owner, lambda owner: (f(), (len, ("",)))[1])
+    try:
+        pickle.dumps(Owner())
+    finally:
+        del copyreg.dispatch_table[Owner]
+
+
+def in_database(take, query, *values):
+    with contextlib.closing(sqlite3.connect(":memory:", detect_types=sqlite3.PARSE_COLNAMES)) as connection:
+        take(connection)
+        connection.execute(query, values).fetchall()
+
+
+def aggregated(method, query, f):
+    class Total:
+        def __init__(self):
+            f()
+
+        def step(self, *values): ...
+
+        inverse = step
+        value = finalize = lambda self: 0
+
+    in_database(lambda connection: getattr(connection, method)("total_of", 1, Total), query)
+
+
+def adapted(f):
+    sqlite3.register_adapter(Owner, lambda owner: (f(), 1)[1])
+    in_database(lambda connection: None, "select ?", Owner())
+
+
+def converted(f):
+    sqlite3.register_converter("handed", lambda value: (f(), None)[1])
+    in_database(lambda connection: None, 'select 1 as "one [handed]"')
+
+
+_NUMBERS = "select value, total_of(value) over (order by value rows 1 preceding) from (select 1 as value)"
+
+
 def done(f):
     made = concurrent.futures.Future()
     made.add_done_callback(f)
@@ -194,6 +244,28 @@ USES = {
     "json.JSONEncoder": lambda f: [json.JSONEncoder(default=lambda value: (f(), None)[1]).encode(Owner()), None][1],
     "argparse._ActionsContainer.add_argument": parsed,
     "logging.setLogRecordFactory": logged,
+    "logging.Filterer.addFilter": filtered,
+    "copyreg.pickle": reduced,
+    "sqlite3.Connection.create_function": lambda f: in_database(
+        lambda connection: connection.create_function("handed", 0, lambda: (f(), 1)[1]), "select handed()"
+    ),
+    "sqlite3.Connection.create_aggregate": lambda f: aggregated("create_aggregate", "select total_of(1)", f),
+    "sqlite3.Connection.create_window_function": lambda f: aggregated("create_window_function", _NUMBERS, f),
+    "sqlite3.Connection.create_collation": lambda f: in_database(
+        lambda connection: connection.create_collation("handed", lambda *texts: (f(), 0)[1]),
+        "select 1 where 'a' = 'b' collate handed",
+    ),
+    "sqlite3.Connection.set_authorizer": lambda f: in_database(
+        lambda connection: connection.set_authorizer(lambda *names: (f(), 0)[1]), "select 1"
+    ),
+    "sqlite3.Connection.set_progress_handler": lambda f: in_database(
+        lambda connection: connection.set_progress_handler(lambda: (f(), 0)[1], 1), "select 1"
+    ),
+    "sqlite3.Connection.set_trace_callback": lambda f: in_database(
+        lambda connection: connection.set_trace_callback(lambda text: (f(), None)[1]), "select 1"
+    ),
+    "sqlite3.register_adapter": adapted,
+    "sqlite3.register_converter": converted,
     "concurrent.futures._base.Future.add_done_callback": done,
     "attr.ib": lambda f: in_attrs("ib", f),
     "attr.field": in_define,

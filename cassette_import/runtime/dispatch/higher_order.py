@@ -157,7 +157,11 @@ CALLBACK_TAKERS: Final[list[str]] = [
     *_in("dataclasses", "field"),
     *_in("json", "load loads dump dumps JSONDecoder JSONEncoder"),
     *_in("argparse", "_ActionsContainer.add_argument"),
-    *_in("logging", "setLogRecordFactory"),
+    *_in("logging", "setLogRecordFactory Filterer.addFilter"),
+    *_in("copyreg", "pickle"),
+    *_in("sqlite3", "Connection.create_function Connection.create_aggregate Connection.create_collation"),
+    *_in("sqlite3", "Connection.create_window_function Connection.set_authorizer Connection.set_progress_handler"),
+    *_in("sqlite3", "Connection.set_trace_callback register_adapter register_converter"),
     *_in("concurrent.futures._base", "Future.add_done_callback"),
     *_in("attr", "ib field attrib Factory"),
     *_in("attr._make", "attrib Factory"),
@@ -169,7 +173,9 @@ CALLBACK_TAKERS: Final[list[str]] = [
 """Functions that keep the functions which they get as arguments, and call them later, outside of overdubbed code. Calls
 of targets that they get are events all the same. Append to it before a context is entered."""
 
-FIRST_CALLBACKS: Final = {"weakref.ref": 1, "weakref.proxy": 1, "weakref.finalize": 1}
+FIRST_CALLBACKS: Final = dict.fromkeys(
+    ["weakref.ref", "weakref.proxy", "weakref.finalize", "copyreg.pickle", "sqlite3.register_adapter"], 1
+)
 """The index of the first argument that is called, if arguments before it may be functions that are not called."""
 
 
