@@ -233,7 +233,7 @@ BEFORE_ALONE = {
     "expat": (of_elements, lambda owner: owner.held.Parse("<a/>", True)),
     "ctypes": (called_back, lambda owner: owner.held()),
 }
-"""What is called when the process ends, or is handed over in a list, by an assignment, or to a class that a call made."""
+"""What is called when the process ends, or handed over in a list, by an assignment, or to a class made by a call."""
 
 
 class Defaults(collections.defaultdict):
