@@ -30,4 +30,4 @@ def generate_class(generate: Callable[..., Any], /, *arguments: Any, **keywords:
     return kind
 
 
-_GIVEN_TEXTS: Final = GivenTexts(registry)
+_GIVEN_TEXTS: Final = GivenTexts(registry, frozenset(module for module, _, _ in GENERATORS))

@@ -1,9 +1,14 @@
-"""The file names of code that is in no file: given to `compile` by somebody who had its text alone.
+"""The file and module names of code that is in no file: given to `compile` by somebody who had its text alone.
 
 Knows names; must not know what has them.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+NAMED_TUPLES: Final = "namedtuple_"
+"""How the name of the module begins that `__new__` of a named tuple has; no such module exists."""
 
 
 def is_generated(filename: str) -> bool:

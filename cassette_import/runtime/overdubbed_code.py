@@ -21,6 +21,10 @@ class OverdubbedFile(Protocol):
         """Its name, as activations have it among their roots."""
 
     @property
+    def module_name(self) -> str:
+        """The module that is executed from it."""
+
+    @property
     def installed(self) -> bool:
         """Whether a module of the file is installed. If none is, the file is overdubbed as that of a root function."""
 

@@ -90,7 +90,10 @@ class BodyCompiler:
         name, plain = name_of(unit.plain), unit.plain
         if unit.generated_name is not None:
             name += digest_of(plain).hex()  # the methods of all dataclasses of a file have the same names and lines
-        return self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
+        made = self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
+        if made is None or unit.generated_name is None:
+            return made
+        return made.replace()  # classes with the same fields have the same text: code tells which unit runs
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""

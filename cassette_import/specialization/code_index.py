@@ -21,7 +21,7 @@ from cassette_import.rewriting.trees.code_matching import match, nested_function
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization import trampolines
+from cassette_import.specialization import generated_code, trampolines
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import names_of
 from cassette_import.specialization.source_file import SourceFile
@@ -96,7 +96,7 @@ class CodeIndex:
         found = self.find_unit(code)
         if found is not None or code in DERIVED or not code_flags.is_function(code):
             return found
-        return self._new_unit(next(self._numbers), record, code, code, function.__qualname__)
+        return self._new_unit(next(self._numbers), record, code, code, generated_code.qualified_name(function))
 
     def add_text(self, record: FileRecord, code: CodeType, text: str | bytes) -> bool:
         """Have units for the functions in code that a module of a file has compiled; return whether there are any."""

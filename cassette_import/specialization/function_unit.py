@@ -130,6 +130,11 @@ class FileRecord:
         yet."""
 
     @property
+    def module_name(self) -> str:
+        """The module that is executed from it."""
+        return self.source.module_name
+
+    @property
     def was_executed(self) -> bool:
         """Whether functions of the file may have trampolines or compiled bodies."""
         return bool(self.units or self.unindexed)

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from cassette_import.interpreter.generated_names import is_generated
+from cassette_import.interpreter.generated_names import NAMED_TUPLES, is_generated
 from cassette_import.interpreter.namespaces import class_attribute, class_namespace
 
-__all__ = ["functions_of_class", "generated_texts", "module_of"]
+__all__ = ["functions_of_class", "generated_texts", "module_of", "qualified_name"]
 
 
 def functions_of_class(kind: type) -> Iterator[FunctionType]:
@@ -39,10 +39,16 @@ def functions_of_class(kind: type) -> Iterator[FunctionType]:
 def module_of(function: FunctionType) -> str | None:
     """The name of the module that a generated function belongs to. That of a named tuple has one of its own."""
     name: Any = function.__module__
-    if type(name) is str and name.startswith("namedtuple_") and name not in sys.modules:
+    if type(name) is str and name.startswith(NAMED_TUPLES) and name not in sys.modules:
         kind = _class_of(function)
         name = None if kind is None else class_attribute(kind, "__module__")
     return name if type(name) is str else None
+
+
+def qualified_name(function: FunctionType) -> str:
+    """The qualified name of a generated function, with its class: `__repr__` of a dataclass is wrapped without one."""
+    kind = _class_of(function) if function.__qualname__ == function.__code__.co_qualname else None
+    return function.__qualname__ if kind is None else f"{class_attribute(kind, '__qualname__')}.{function.__name__}"
 
 
 def generated_texts(function: FunctionType) -> Iterator[str]:

@@ -6,6 +6,7 @@ Only the extension of dispatch tells of them. Knows the registry; must not know 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from types import CodeType
 from typing import Any
 
@@ -25,10 +26,14 @@ class GivenTexts:
     ----------
     registry:
         The registry whose modules they are.
+    generators:
+        The modules that generate methods in the namespaces of other modules, whose texts these are not: the text of a
+        method is found when it is needed.
     """
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, generators: Collection[str]) -> None:
         self._registry = registry
+        self._generators = generators
         self._known: tuple[int, dict[str, FileRecord]] = (-1, {})
         if DISPATCH.tell_of_texts is not None:
             DISPATCH.tell_of_texts(self._tell, INSTALLED)
@@ -39,8 +44,10 @@ class GivenTexts:
         if OWN_WORK.now or self._registry.is_over:
             return False
         frame = sys._getframe(1)  # that of the caller of the builtin
-        record = self._record_of(namespace.get("__name__") if type(namespace) is dict else None)
-        record = record or self._record_of(frame.f_globals.get("__name__"))
+        giver = frame.f_globals.get("__name__")
+        record = self._record_of(giver)
+        if type(namespace) is dict and giver not in self._generators:
+            record = self._record_of(namespace.get("__name__")) or record
         if record is None or code is None:
             return record is not None
         with own_work():

@@ -23,6 +23,7 @@ from cassette_import.contexts.allocations.measured_body import MeasuredBody
 from cassette_import.contexts.allocations.memory import Memory, measured
 from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllocations, peak_of, sites_of
 from cassette_import.contexts.allocations.table import ORDERS, table
+from cassette_import.contexts.common.function_names import label_of_code
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.interpreter.suggestions import suggestion
@@ -281,7 +282,7 @@ def _place_of(probe: object) -> Place:
 
 
 def _is_of(code: CodeType, label: tuple[str, int, str]) -> bool:
-    return label == (code.co_filename, code.co_firstlineno, code.co_name)
+    return label == label_of_code(code)
 
 
 def _refuse(function: Any, place: Place) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions
 from cassette_import.contexts.allocations.depth import below, without_lines
 from cassette_import.contexts.allocations.memory import Memory, measured
-from cassette_import.contexts.common.function_names import Label
+from cassette_import.contexts.common.function_names import Label, label_of_code
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.followed_bodies import FollowedBody
 
@@ -31,7 +31,7 @@ class MeasuredBody(FollowedBody):
     def __init__(self, memory: Memory, functions: KnownFunctions, code: CodeType) -> None:
         self._memory = memory
         self._functions = functions
-        self._label: Label = code.co_filename, code.co_firstlineno, code.co_name
+        self._label: Label = label_of_code(code)
         self.is_running = False
         self._is_outermost = not memory.is_measured
         if self._is_outermost:

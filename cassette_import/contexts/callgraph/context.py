@@ -24,7 +24,7 @@ from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
-from cassette_import.interpreter.generated_names import is_generated
+from cassette_import.interpreter.generated_names import NAMED_TUPLES, is_generated
 from cassette_import.interpreter.protocols import cast
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
@@ -295,5 +295,11 @@ def _callee(function: Any) -> Function:
 
 def _of_code(code: CodeType, namespace: Mapping[str, Any], name: str | None = None) -> Function:
     module = namespace.get("__name__")
-    name = (name or OVERDUBBED.qualified_name(code)).replace(".<locals>", "")
-    return Function(code.co_filename, code.co_firstlineno, module if isinstance(module, str) else "", name)
+    if not isinstance(module, str):
+        module = ""
+    elif module.startswith(NAMED_TUPLES) and is_generated(code.co_filename):
+        record = OVERDUBBED.record_with(code)
+        module = "" if record is None else record.module_name
+    if name is None or name == code.co_qualname:
+        name = OVERDUBBED.qualified_name(code)
+    return Function(code.co_filename, code.co_firstlineno, module, name.replace(".<locals>", ""))

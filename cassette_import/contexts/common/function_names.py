@@ -11,6 +11,7 @@ import sys
 import threading
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
     GenericAlias,
     GetSetDescriptorType,
@@ -21,8 +22,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.contexts.common.text import printable
+from cassette_import.interpreter.generated_names import NAMED_TUPLES, is_generated
 from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace, module_namespace
 from cassette_import.runtime.module_imports import ModuleImport
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = [
     "SYSTEM",
@@ -31,6 +34,7 @@ __all__ = [
     "described",
     "display",
     "full_name",
+    "label_of_code",
     "module_of",
     "modules_by_file",
     "parameter_names",
@@ -72,7 +76,7 @@ def described(function: Any) -> Described:
     if kind is FunctionType:
         code = function.__code__
         is_long_lived = "<" not in function.__qualname__ and (function.__closure__ is None or _is_in_module(function))
-        return Described((_filename(function), code.co_firstlineno, code.co_name), is_long_lived)
+        return Described((_filename(function), code.co_firstlineno, _label_name(function)), is_long_lived)
     if issubclass(kind, BuiltinFunctionType):  # `type(re.compile("").match)` is a subclass
         owner = function.__self__
         if type(owner) is ModuleType:
@@ -97,6 +101,34 @@ def described(function: Any) -> Described:
     if type(method) is FunctionType:
         return Described(described(method).label, False)
     return Described(("~", 0, f"<{_class_name(kind)!r} object>"), False)
+
+
+def label_of_code(code: CodeType) -> Label:
+    """The label of the function that has some code."""
+    return code.co_filename, code.co_firstlineno, _name_of_generated(code) or code.co_name
+
+
+def _label_name(function: FunctionType) -> str:
+    """The name in the label of a function: that of its code, except for generated methods."""
+    code = function.__code__
+    if name := _name_of_generated(code):
+        return name
+    if not is_generated(code.co_filename) or function.__qualname__ == code.co_qualname:
+        return code.co_name
+    return _in_module(function.__qualname__, module_of(function))
+
+
+def _name_of_generated(code: CodeType) -> str:
+    """The name in the label of a generated method, with module and class: all of them are alike in file and line.
+
+    Empty for other code, and for that of modules that are not overdubbed.
+    """
+    record, name = OVERDUBBED.record_with(code), OVERDUBBED.qualified_name(code)
+    return "" if record is None or name == code.co_qualname else _in_module(name, record.module_name)
+
+
+def _in_module(name: str, module: str) -> str:
+    return name if module == "__main__" or module.startswith(NAMED_TUPLES) else f"{module}.{name}"
 
 
 def _filename(function: FunctionType) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import CodeType, FunctionType
 from typing import Any
 
-from cassette_import.contexts.common.function_names import Label, described
+from cassette_import.contexts.common.function_names import Label, described, label_of_code
 from cassette_import.contexts.profile.call_tree import (
     BODY,
     CALLBACK,
@@ -98,7 +98,7 @@ class CallPaths:
         """What nodes need to know of the body of a function with this code."""
         known = self._bodies.get(id(code))
         if known is None:
-            label = code.co_filename, code.co_firstlineno, code.co_name
+            label = label_of_code(code)
             label = self._labels.setdefault(label, label)
             is_callback = (not code.co_flags & SUSPENDABLE and code.co_name[0] != "<") or code.co_name == "<lambda>"
             known = self._bodies[id(code)] = KnownFunction(code, label, CALLBACK if is_callback else BODY)
