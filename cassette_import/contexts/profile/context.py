@@ -144,6 +144,7 @@ class Profile(Context, events=Events.CALLS):
         thread = self.tree_of_this_thread()
         thread.entered += 1
         if thread.entered == 1:
+            self.event_costs()  # measured before and after the block
             thread.root.start = perf_counter() - thread.measured_overhead
         return entered
 
@@ -157,6 +158,7 @@ class Profile(Context, events=Events.CALLS):
                 leave_bodies(thread, thread.root, end)
                 thread.node = thread.root
                 thread.root.total += end - thread.root.start
+                self.event_costs()
         super().__exit__(*exception)
 
     @classmethod

@@ -12,7 +12,7 @@ import operator
 from typing import Final, NamedTuple
 
 from cassette_import.contexts.profile.call_tree import CALLED_IN_PYTHON, CallTrees, Node, SiteTotals, ThreadTree
-from cassette_import.contexts.profile.event_costs import CALLING, INDIRECT, NO_COST, Costs
+from cassette_import.contexts.profile.event_costs import ANNOUNCED, CALLING, INDIRECT, NO_COST, Costs
 from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["NodeTime", "NodeTimes", "ThreadTimes"]
@@ -95,12 +95,15 @@ class ThreadTimes:
         """
         # There is one more place than there are nodes, which collects what nodes without a parent add: parent -1.
         below, cost = [0.0] * (len(self.nodes) + 1), [0.0] * (len(self.nodes) + 1)
-        calling, indirect = costs.get(CALLING, NO_COST), costs.get(INDIRECT, NO_COST)
+        calling, announced = costs.get(CALLING, NO_COST), costs.get(ANNOUNCED, NO_COST)
+        indirect = costs.get(INDIRECT, NO_COST)
         for position in range(len(self.nodes) - 1, 0, -1):
             parent, calls, node = self.parents[position], self.calls[position], self.nodes[position]
             inside, outside = costs.get(node.kind, NO_COST)
             if below[position] and node.kind in CALLED_IN_PYTHON:
                 inside += calling.inside
+            if node.announces:
+                inside += announced.inside
             below[parent] += self._totals[position]
             cost[parent] += calls * outside + node.indirect * indirect.outside
             cost[position] += calls * inside + node.indirect * indirect.inside

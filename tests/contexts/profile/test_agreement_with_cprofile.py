@@ -59,9 +59,9 @@ def clock(monkeypatch):
     """The processor's time instead of the wall's."""
     for module in (context, profiled_body, overhead_subtraction, event_costs):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
-    event_costs.costs_of.cache_clear()
+    event_costs.forget_measurements()
     yield
-    event_costs.costs_of.cache_clear()
+    event_costs.forget_measurements()
 
 
 def of_cprofile(function, *arguments):

@@ -57,13 +57,16 @@ typedef struct {
     unsigned long long compare; /* after so many ticks */
 } Ticks;
 
+/* The seconds of a tick as the latest comparison in this process found them: a new clock is quick from the start. */
+static double known_each = 0.0;
+
 static inline void
 begin_ticks(Ticks *self)
 {
-    self->each = HAS_TICKS && ticks_are_constant() ? 0.0 : -1.0;
+    self->each = HAS_TICKS && ticks_are_constant() ? known_each : -1.0;
     self->ticks = self->first_ticks = __rdtsc();
     self->seconds = self->first_seconds = usual_clock();
-    self->compare = 0;
+    self->compare = self->each > 0.0 ? (unsigned long long)(COMPARED_EACH / self->each) : 0;
 }
 
 /* Compare the ticks with the system's clock, and return that. */
@@ -81,10 +84,10 @@ compared_clock(Ticks *self)
         return seconds;
     }
     if (self->each > 0.0 && (each > 1.01 * self->each || each < 0.99 * self->each)) {
-        self->each = -1.0; /* their rate is not constant */
+        self->each = known_each = -1.0; /* their rate is not constant */
         return seconds;
     }
-    self->each = each;
+    self->each = known_each = each;
     self->ticks = before + (after - before) / 2;
     self->seconds = seconds;
     self->compare = (unsigned long long)(COMPARED_EACH / each);
