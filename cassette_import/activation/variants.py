@@ -18,6 +18,7 @@ from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.own_work import own_work
 from cassette_import.rewriting import symbol_places, variant_names
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
@@ -227,9 +228,10 @@ class StackVariant:
         """Runs an import as one event, with the hooks and overloads of the contexts with these numbers."""
         event = self._import_events.get(numbers)
         if event is None:
-            levels = [ContextLevel(number, self.keys[number]) for number in numbers]
+            with own_work():
+                levels = [ContextLevel(number, self.keys[number]) for number in numbers]
+                event = self._import_events[numbers] = event_of(self._plan(Events.CALLS, levels))
             self.family.is_met = True
-            event = self._import_events[numbers] = event_of(self._plan(Events.CALLS, levels))
         return event
 
     # ---- when another variant replaces this one

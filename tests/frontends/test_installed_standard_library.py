@@ -83,6 +83,13 @@ def test_own_calls_are_no_events(folder):
     assert run(*words, folder=folder, PYTHONPATH=f"{CHECKOUT}:{folder}").stdout == PRINTED + "[]\n"
 
 
+def test_what_the_first_import_needs_is_no_event(folder):
+    (folder / "first_import.py").write_text("import colorsys\n")
+    done = run("-m", "cassette_import", "run", "-p", "*", "-c", "trace", "first_import.py", folder=folder)
+    assert "import colorsys" in done.stderr
+    assert "EventPlan" not in done.stderr
+
+
 def test_what_entering_an_inner_context_needs_is_no_event_of_an_outer_one(folder):
     (folder / "nested.py").write_text(NESTED)
     assert run("nested.py", folder=folder).stdout == "1 2\n"
