@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.plain_reads import with_plain_reads
+from cassette_import.rewriting.forms.returns_out_of_blocks import with_returns_kept
 from cassette_import.rewriting.forms.tagged import CATCHING, insert_unwrapping, parameters, rest_parameters
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.annotations import CHANGING
@@ -34,6 +35,7 @@ def with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: S
     """A block of a function whose values may be tagged, with the calls that take wrappers off."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in rest_parameters(at, function)]
     rest += parameters(at, function, is_suspendable(function))
+    block = with_returns_kept(function, block)
     is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
     # The awaiting code fetches the wrapper of the value that a function that can be suspended returned last.
     names = Names(survey(function).declared, is_catching=is_catching or is_suspendable(function))

@@ -112,6 +112,8 @@ def step(number: int) -> str:
     return f"{STEP}{number}"
 
 
+RETURNED_VALUE: Final = "@q"
+"""What is returned, until the code has run that runs after `return` (see `forms.returns_out_of_blocks`)."""
 UNPACKED: Final = "@u"
 """What an assignment is about to unpack, or the item of a loop that it unpacks."""
 

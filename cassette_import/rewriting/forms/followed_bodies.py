@@ -34,7 +34,7 @@ def follow_body(body: list[ast.stmt], test: ast.expr | None = None, recorder: as
     test, recorder:
         A test for one context, and the recorder of this context, whose method `follow_here` makes the run of the body.
     """
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     for number, statement in enumerate(body):
         body[number] = rebuild(statement, None, _enter, _leave)
     at = At(body[0])
@@ -83,7 +83,7 @@ def follow_call(body: list[ast.stmt], context: str | None, is_accelerated: bool 
     is_accelerated:
         Whether this variable holds a recorder, whose method `begun` does all of this.
     """
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     at = At(body[0])
     body_runs = nowhere.load(temporaries.BODY)
     begun: ast.stmt = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.symbol(symbols.FOLLOWED_CALL), [])))
@@ -145,7 +145,7 @@ def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
 
 def follow_module(body: list[ast.stmt]) -> list[ast.stmt]:
     """Add reports to a rewritten module level: that it begins, and its imports."""
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     docstring, rest = split_docstring(body)
     while rest and isinstance(rest[0], ast.ImportFrom) and rest[0].module == "__future__":
         docstring = [*docstring, rest.pop(0)]
@@ -155,7 +155,7 @@ def follow_module(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def _with_imports(block: list[ast.stmt]) -> list[ast.stmt]:
     """A block in which imports are reported. Nested functions and classes stay as they are."""
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     made: list[ast.stmt] = []
     for statement in block:
         if isinstance(statement, (ast.Import, ast.ImportFrom)) and not getattr(statement, "is_lazy", False):
@@ -172,15 +172,7 @@ def _with_imports(block: list[ast.stmt]) -> list[ast.stmt]:
     return made
 
 
-class _Nowhere(At):
-    """Builds nodes without a line of their own: no tracer sees them."""
-
-    def __init__(self) -> None:
-        super().__init__(ast.Pass(lineno=-1, col_offset=-1, end_lineno=-1, end_col_offset=-1))
-
-    def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
-        return self.put(ast.Attribute(value, name, ast.Load()))
-
+class _Reports(At):
     def report(self, step: str) -> ast.stmt:
         """The statement that reports a step."""
         return self.put(ast.Expr(self.call(self.attribute(self.load(temporaries.BODY), step), [])))
@@ -242,7 +234,7 @@ def _clause(node: ast.comprehension) -> ast.comprehension:
 
 def _try(node: ast.Try | ast.TryStar) -> ast.stmt:
     """What catches an exception that was thrown into the body runs in the body."""
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     if any(map(_suspends, node.body)):
         for handler in node.handlers:
             if handler.name != temporaries.EXCEPTION:  # that of errorhooks only passes exceptions on
@@ -254,7 +246,7 @@ def _try(node: ast.Try | ast.TryStar) -> ast.stmt:
 
 def _with(node: ast.With | ast.AsyncWith) -> ast.stmt:
     """So does a manager that gets the exception."""
-    nowhere = _Nowhere()
+    nowhere = _Reports.nowhere()
     if any(map(_suspends, node.body)):
         handler = nowhere.put(ast.ExceptHandler(None, None, [nowhere.report("caught"), nowhere.put(ast.Raise())]))
         node.body = [nowhere.put(ast.Try(node.body, [handler], [], []))]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from cassette_import.rewriting import symbol_places, symbols, temporaries
 from cassette_import.rewriting.trees.traversal import declare_leaves
@@ -51,7 +51,7 @@ for _kind in (_Constant, _OfCell):
 class At:
     """Builds nodes at the position of `origin`."""
 
-    __slots__ = ("_loads", "_position", "_true")
+    __slots__ = ("_end_of_attribute", "_loads", "_position", "_true")
 
     def __init__(self, origin: ast.AST) -> None:
         known = origin.__dict__
@@ -62,8 +62,14 @@ class At:
             "end_lineno": known.get("end_lineno") or line,
             "end_col_offset": known.get("end_col_offset") or column,
         }
+        self._end_of_attribute = line, column + (line > 0)
         self._loads: dict[str, ast.Name] = {}
         self._true: ast.Constant | None = None
+
+    @classmethod
+    def nowhere(cls) -> Self:
+        """What builds nodes without a line of their own: no tracer sees them."""
+        return cls(ast.Pass(lineno=-1, col_offset=-1, end_lineno=-1, end_col_offset=-1))
 
     def on_line_of(self, operand: ast.expr | ast.stmt) -> At:
         """This position; if the operand begins on another line, its first character.
@@ -101,7 +107,7 @@ class At:
         value = self.constant(symbol_places.placeholder(cell))
         node.__dict__ = {"id": name, "value": value, "attr": attribute, "ctx": _LOAD, **position}
         # As in `attribute`.
-        node.end_lineno, node.end_col_offset = position["lineno"], position["col_offset"] + 1
+        node.end_lineno, node.end_col_offset = self._end_of_attribute
         return node
 
     def load(self, name: str) -> ast.Name:
@@ -126,7 +132,7 @@ class At:
         node, position = _new(ast.Attribute), self._position
         node.__dict__ = {"value": value, "attr": name, "ctx": _LOAD, **position}
         # The compiler puts the load of an attribute that spans several lines on the last of them.
-        node.end_lineno, node.end_col_offset = position["lineno"], position["col_offset"] + 1
+        node.end_lineno, node.end_col_offset = self._end_of_attribute
         return node
 
     def call(self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:

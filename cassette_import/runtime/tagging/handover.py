@@ -46,6 +46,19 @@ def returned(value: Any) -> Any:
 
 
 @hidden
+def returned_before() -> Any:
+    """What was left for a caller before code runs that may leave something else."""
+    return LOCAL.returned
+
+
+@hidden
+def left_again(value: Any) -> None:
+    """Leave what was returned before that code; None if nothing was."""
+    if value is not None:
+        returned(value)
+
+
+@hidden
 def received(value: Any) -> Any:
     """The value of a `yield` expression, wrapped if a wrapped value was sent."""
     found, LOCAL.sent = LOCAL.sent, None
@@ -126,4 +139,5 @@ def begin_epoch_anywhere() -> Any:
 NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_epoch_anywhere})
 NAMES.update({symbols.TAGS_HERE: tags_here})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
+NAMES.update({symbols.RETURNED_BEFORE: returned_before, symbols.LEFT_AGAIN: left_again})
 NAMES.update({symbols.CLAIMED: claimed, symbols.SETTLED: never_wrapped})
