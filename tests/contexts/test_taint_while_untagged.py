@@ -16,6 +16,7 @@ from cassette_import import install, overdub
 from cassette_import.contexts import Taint
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.syntax import iteration
 
 HERE = __name__
 
@@ -474,3 +475,24 @@ def test_code_is_plain_again_when_nothing_is_tagged_any_more(monkeypatch):
     gc.collect()
     with taint:
         assert not NAMES[METADATA_EXISTS]
+
+
+def test_hooks_of_targets_leave_the_steps_of_loops_to_the_interpreter():
+    with Taint():
+        steps = iteration.loop([1, 2])
+        assert "_step" not in repr(steps.__reduce__() if isinstance(steps, type(iter(int, 1))) else steps)
+
+
+def test_an_overload_of_next_takes_the_steps_beside_other_targets(make_program):
+    program = make_program(
+        "def total(numbers):\n    found = 0\n    for x in numbers:\n        found += x\n    return found"
+    )
+
+    class Doubling(Taint):
+        pass
+
+    @Doubling.overdub.register(next)
+    def _(ctx, f, iterator, *default):
+        return 2 * f(iterator, *default)
+
+    assert overdub(Doubling(), program.total, [1, 2]) == 6

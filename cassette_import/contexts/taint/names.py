@@ -119,7 +119,8 @@ class Attributes:
 
     def __init__(self, names: Iterable[str], always: Iterable[str], imported: Callable[[], None]) -> None:
         self._imported = imported
-        self._modules = 0
+        self._modules = self._listed_modules = 0
+        self._listed: tuple[str, ...] = ()
         self._always = frozenset(name.rpartition(".")[2] for name in always)
         self._owners: dict[str, dict[str, str]] = {}
         for name in names:
@@ -127,7 +128,12 @@ class Attributes:
             self._owners.setdefault(attribute, {})[owner] = name
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._always
+        if EXECUTING or len(sys.modules) != self._listed_modules:  # each entry of the context iterates
+            self._listed_modules = len(sys.modules)
+            self._listed = (*self._always, *self._that_may_exist())
+        return iter(self._listed)
+
+    def _that_may_exist(self) -> Iterator[str]:
         for attribute, owners in self._owners.items():
             if attribute not in self._always and any(map(_may_exist, owners)):
                 yield attribute

@@ -134,8 +134,12 @@ class EventPlan:
     @cached_property
     def is_overloaded(self) -> bool:
         """Whether an overload may take an event, or the call of a callback among its arguments."""
-        own = [key for key in self.overload_targets if EVENT_OF.get(NAME_OF.get(key, "")) is self.kind]
-        return self.overloads_everything or bool(self.targets if self.is_call else own)
+        own = self.targets if self.is_call else self._of_this_kind(self.overload_targets)
+        return self.overloads_everything or bool(own)
+
+    def _of_this_kind(self, targets: dict[int, Any]) -> list[int]:
+        """The targets that are callees of events of the kind which are no calls."""
+        return [key for key in targets if EVENT_OF.get(NAME_OF.get(key, "")) is self.kind]
 
     def sole_overload(self, target: Any) -> SoleOverload | None:
         """The overload of a target, if there is one only, and it takes arguments of any types."""
@@ -156,6 +160,11 @@ class EventPlan:
         if self.propagation is None:
             return False
         return self.only_targets or (self.only_propagates and not (self.prehooks or self.posthooks))
+
+    @cached_property
+    def only_moves_metadata(self) -> bool:
+        """Whether events that are no calls do nothing but move metadata: no hook or overload is for them."""
+        return self.leaves_alone_while_untagged and not self._of_this_kind(self.targets)
 
     @property
     def takes_events(self) -> bool:

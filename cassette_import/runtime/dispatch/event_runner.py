@@ -68,6 +68,7 @@ class EventRunner:
         self.prehooks, self.posthooks, self.errorhooks = plan.prehooks, plan.posthooks, plan.errorhooks
         self.propagation = plan.propagation
         self.only_propagates, self.may_fail = plan.only_propagates, plan.may_fail
+        self.only_moves_metadata = plan.only_moves_metadata
         self._variant = variant
         callbacks = Callbacks(plan.targets)
         self.call = make_call(plan, callbacks)

@@ -70,7 +70,7 @@ def _begin_here(iterable: Any) -> Any:
         and (not FLAGS[METADATA_EXISTS] or id(type(iterable)) in _WITHOUT_CURSOR)
     ):
         runner = variant.runners[_ITERATION]
-        if not (runner.prehooks or runner.posthooks) and runner.only_propagates:
+        if runner.only_moves_metadata:
             found = runner.propagation.plain_iterator(iterable)
             if found is not None:
                 return found
@@ -284,7 +284,7 @@ def _unpacks_plainly(value: Any, spec: Spec) -> bool:
     if variant is None or not variant.tagging:
         return False
     runner = variant.runners[_ITERATION]
-    return runner.only_propagates and not runner.prehooks and not runner.posthooks and _is_nested(value, spec)
+    return runner.only_moves_metadata and _is_nested(value, spec)
 
 
 @hidden
@@ -305,7 +305,7 @@ def kinds_of(variant: Any) -> Any:
     None if the steps of a variant are events in any case.
     """
     runner = variant.runners[_ITERATION]
-    if not (variant.tagging and runner.only_propagates) or runner.prehooks or runner.posthooks:
+    if not (variant.tagging and runner.only_moves_metadata):
         return None
     return *runner.propagation.KINDS_OF_FAST_PATH, OVERDUBBED.files
 
