@@ -5,7 +5,9 @@ Knows proxies and awaitables; must not know recordings.
 
 from __future__ import annotations
 
+import os
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping
 from contextvars import Context as VariablesContext
 from contextvars import ContextVar
@@ -15,10 +17,43 @@ from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["IN_EXTERNAL_CALL", "call_site", "ignored_call", "is_external", "run_in_external_call"]
+__all__ = [
+    "CALLED_BACK",
+    "IN_EXTERNAL_CALL",
+    "call_site",
+    "ignored_call",
+    "is_external",
+    "is_made_by_loop",
+    "run_in_external_call",
+]
 
 IN_EXTERNAL_CALL: Final[ContextVar[bool]] = ContextVar("cassette_import.in_external_call", default=False)
 """True while an external call is running: the calls that it makes are part of it, and not recorded."""
+
+CALLED_BACK: Final[ContextVar[bool]] = ContextVar("cassette_import.called_back", default=False)
+"""True where the standard library calls an external function for the program that handed it over."""
+
+_LIBRARY: Final = os.path.join(sysconfig.get_path("stdlib"), "")
+_PACKAGES: Final = os.path.join(sysconfig.get_path("purelib"), "")
+_LOOPS: Final = os.path.join(_LIBRARY, "asyncio", "")
+
+
+def is_made_by_loop() -> bool:
+    """Whether asyncio itself makes the current call, perhaps through other modules of the standard library.
+
+    Such calls are no calls of the program, also where asyncio is overdubbed: the recorded order of a loop replaces them.
+    """
+    if "asyncio" not in sys.modules or CALLED_BACK.get():
+        return False
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if filename.startswith(_LOOPS):
+            return True
+        if not filename.startswith((_LIBRARY, PACKAGE_FOLDER)) or filename.startswith(_PACKAGES):
+            return False
+        frame = frame.f_back  # type: ignore[assignment]  # the outermost frame has none
+    return False
 
 
 def is_external(context: VariablesContext | None) -> bool:

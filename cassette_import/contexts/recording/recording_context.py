@@ -25,7 +25,7 @@ from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction
 from cassette_import.contexts.recording.carried_requests import CarriedRequests
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.event_loops import LoopQueue, queue_of_running_loop, watch_loops
-from cassette_import.contexts.recording.external_calls import IN_EXTERNAL_CALL
+from cassette_import.contexts.recording.external_calls import CALLED_BACK, IN_EXTERNAL_CALL, is_made_by_loop
 from cassette_import.contexts.recording.external_functions import (
     CALLBACK_TAKERS,
     ENVIRONMENT,
@@ -291,9 +291,13 @@ class ExternalCallback:
 
     @hidden
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if any(context is self._context for context in ACTIVE.get().contexts):
+        if not any(context is self._context for context in ACTIVE.get().contexts):
+            return self._function(*arguments, **keywords)
+        token = CALLED_BACK.set(True)
+        try:
             return overdub(self._context, self._function, *arguments, **keywords)
-        return self._function(*arguments, **keywords)
+        finally:
+            CALLED_BACK.reset(token)
 
     def __reduce__(self) -> Any:
         return _itself, (self._function,)
@@ -308,7 +312,7 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     """The overload of all functions in the boundary."""
     ctx.met_calls = True
     name = ctx._names.get(id(f))
-    if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
+    if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get() or is_made_by_loop():
         return fallback(ctx, f, *args, **kwargs)
     if ctx.is_in_fork:
         return ctx.call_in_fork(["call", name], f, args, kwargs)

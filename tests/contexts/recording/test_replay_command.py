@@ -289,6 +289,49 @@ def test_a_library_that_is_overdubbed_too_is_replayed_with_its_own_calls(tmp_pat
     assert after.stdout == before.stdout
 
 
+LOOPS = {
+    "tasks": """
+        async def one(number):
+            await asyncio.sleep(0.001 * number)
+            return number
+
+        async def main():
+            async with asyncio.timeout(5):
+                return await asyncio.gather(one(1), asyncio.to_thread(len, "ab"), one(2)), time.time()
+    """,
+    "processes": """
+        async def main():
+            made = await asyncio.create_subprocess_exec(sys.executable, "-c", "print(3)", stdout=-1)
+            return await made.communicate()
+    """,
+    "streams": """
+        async def answer(reader, writer):
+            writer.write((await reader.readline()).upper())
+            writer.close()
+
+        async def main():
+            server = await asyncio.start_server(answer, "127.0.0.1", 0)
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"hi\\n")
+            answered = await reader.read()
+            writer.close()
+            server.close()
+            return answered
+    """,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_asyncio_does_itself_is_no_external_call_where_it_is_overdubbed(loop, tmp_path):
+    source = f"import asyncio, sys, time\n{textwrap.dedent(LOOPS[loop])}\nprint(asyncio.run(main()))\n"
+    (tmp_path / "program.py").write_text(source)
+    words = ("run", "-p", "program,asyncio,selectors,socket", "-c", "record", "-o", "it.cassette", "program.py")
+    before = cassette(*words, folder=tmp_path)
+    after = cassette("replay", "it.cassette", folder=tmp_path)
+    assert before.status == after.status == 0, (before, after)
+    assert after.stdout == before.stdout
+
+
 DEBUGGED = """
     import sqlite3
     import time
