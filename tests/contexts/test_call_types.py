@@ -233,16 +233,17 @@ def test_types_are_found_without_running_code_of_the_values(program):
     ("values", "annotation"),
     [
         ([1], "int"),
-        ([1, "a", None], "int | str | None"),
+        ([1, "a", None], "typing.Any"),
+        ([1, None], "int | None"),
         ([True, 1.5], "bool | float"),
-        ([[1], ["a"], []], "list[int | str]"),
+        ([[1], ["a"], []], "list[typing.Any]"),
         ([[]], "list[typing.Any]"),
-        ([{"a": [1]}, {"b": [None]}], "dict[str, list[int | None]]"),
-        ([{1, 2}, frozenset("a")], "frozenset[str] | set[int]"),
+        ([{"a": [1]}, {"b": [None]}], "dict[str, list[typing.Any]]"),
+        ([{1, 2}, frozenset("a")], "typing.Any"),
         ([(1, "a")], "tuple[int, str]"),
         ([()], "tuple[()]"),
         ([(1,) * 100], "tuple[typing.Any, ...]"),
-        ([(1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "tuple[typing.Any, ...]"),
+        ([(1,), (1, 2)], "tuple[typing.Any, ...]"),
         ([[[[[[1]]]]]], "list[list[list[list[typing.Any]]]]"),
         ([int], "type[int]"),
         ([len, lambda: 1, "".join], "collections.abc.Callable[..., typing.Any]"),
@@ -265,7 +266,7 @@ def test_a_class_that_cannot_be_imported_is_its_nearest_base(program):
 
 
 def test_parameters_that_were_not_given_have_the_type_of_their_default(program):
-    assert "def parse(text: int | str, strict: bool = ...) -> int: ..." in stub(program, program.parse_all, ["1", 2])
+    assert "def parse(text: typing.Any, strict: bool = ...) -> int: ..." in stub(program, program.parse_all, ["1", 2])
 
 
 def test_all_kinds_of_parameters_are_annotated(program):
@@ -325,7 +326,8 @@ def test_without_a_module_there_is_a_stub_for_each_that_is_overdubbed(make_progr
     assert types.stubs() == {
         other.__name__: "def half(x: int) -> float: ...",
         program.__name__: (
-            f"import {other.__name__} as other, json as json\ndef main(): ...\ndef twice(x: int) -> int: ..."
+            f"import {other.__name__} as _imported_other, json as json\nother = _imported_other\n"
+            "def main(): ...\ndef twice(x: int) -> int: ..."
         ),
     }
 

@@ -296,3 +296,102 @@ def test_a_program_without_any_untyped_part_has_a_stub_without_one(tmp_path):
     subprocess.run(mypy, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     assert "Any" not in write_stub(tmp_path)
     assert subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True).returncode == 0
+
+
+EVERYDAY = {
+    "a loop over values of several types": (
+        "def show(value): return str(value)",
+        "def main() -> None:\n    for value in ['a', 1, 2.5]: print(show(value))",
+    ),
+    "a loop over objects of several classes": (
+        "class Shape:\n    def area(self): return 1\nclass Round(Shape): pass\nclass Square(Shape): pass\n"
+        "def area_of(shape): return shape.area()",
+        "def main() -> None:\n    for shape in [Round(), Square()]: print(area_of(shape))",
+    ),
+    "a list of several types in a variable": (
+        "def count(values): return len(values)",
+        "def main() -> None:\n    values = [1, 'a']\n    print(count(values), count([2.5]))",
+    ),
+    "a nested display": (
+        "def keys(data): return sorted(data)",
+        "def main() -> None:\n    data = {'a': [{'n': 1, 'v': 'x'}], 'b': {'c': None}}\n    print(keys(data))",
+    ),
+    "tuples of several lengths": (
+        "def add(pair): return len(pair)",
+        "def main() -> None:\n    for pair in [(1, 2), (1, 2, 3)]: print(add(pair))",
+    ),
+    "a result that was always None": (
+        "def find(names, name):\n    for one in names:\n        if one == name: return one\n    return None",
+        "def main() -> None:\n    found = find(['a'], 'b')\n    print(found)",
+    ),
+    "an import with the name of a class in it": (
+        "from datetime import datetime\ndef later(when): return when.isoformat()",
+        "def main() -> None:\n    print(later(datetime(2024, 2, 29)))",
+    ),
+    "an attribute with the name of a module": (
+        "import datetime as clock\nclass Log:\n    def datetime(self): return 'now'\n"
+        "    def add(self, when): return when.isoformat()",
+        "def main() -> None:\n    print(Log().add(clock.datetime(2024, 2, 29)))",
+    ),
+    "a class that is abstract by its bases": (
+        "import abc\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def area(self) -> int: ...\n"
+        "class Middle(Base):\n    def double(self) -> int: return 2 * self.area()\n"
+        "class Round(Middle):\n    def area(self) -> int: return 3\ndef made(): return Round()",
+        "def main() -> None:\n    print(made().double())",
+    ),
+    "a setter behind other methods": (
+        "class Box:\n    def __init__(self): self._n = 1\n    @property\n    def n(self): return self._n\n"
+        "    def other(self): return 2\n    @n.setter  # type: ignore\n"
+        "    def n(self, n): self._n = n\n    @n.deleter  # type: ignore\n    def n(self): self._n = 0",
+        "def main() -> None:\n    box = Box()\n    print(box.n, box.other())",
+    ),
+    "a class variable again, with a long value": (
+        "from typing import ClassVar\nclass Base:\n    TABLE: ClassVar[dict[str, str]] = {}\n"
+        f"class Child(Base):\n    TABLE = {dict.fromkeys('abcdefghijklmnopqrstuvwxyz', 'value')}\n"
+        "    def get(self): return 1",
+        "def main() -> None:\n    print(Child().get(), Child.TABLE['a'].upper())",
+    ),
+    "slots that are read": (
+        "class Point:\n    __slots__ = ('_x', '_y')\n"
+        "    NAMES: tuple[str, ...] = tuple([one[1:] for one in __slots__])\n    def names(self): return self.NAMES",
+        "def main() -> None:\n    print(Point().names())",
+    ),
+    "any number of arguments in an attribute": (
+        "class Every:\n    def __init__(self, *parts: str, **named: int) -> None:\n        self.parts = parts\n"
+        "        self.named = named\n    def get(self): return 1",
+        "def main() -> None:\n    every = Every('a', b=1)\n    print(every.parts[0].upper(), every.get())",
+    ),
+    "a function in an attribute": (
+        "from collections.abc import Callable\n"
+        "class Base:\n    def __init__(self, wait: Callable[[int], None]) -> None:\n"
+        "        self.wait = wait\n    def get(self): return 1",
+        "class Child(Base):\n    wait: Callable[..., int]  # type: ignore[assignment,unused-ignore]\n"
+        "def main() -> None:\n    print(Child(lambda n: None).get())",
+    ),
+    "a type variable of a method in an attribute": (
+        "from typing import TypeVar\nT = TypeVar('T')\nclass Holder:\n    def __init__(self, one: T) -> None:\n"
+        "        self.one = one\n    def get(self): return 1",
+        "def main() -> None:\n    print(Holder(1).get(), Holder('a').one)",
+    ),
+}
+
+
+def test_type_checkers_accept_everyday_programs_with_their_stubs(tmp_path):
+    pytest.importorskip("mypy", reason="it judges the stubs")
+    for number, (module, use) in enumerate(EVERYDAY.values()):
+        (tmp_path / f"module_{number}.py").write_text(module + "\n")
+        (tmp_path / f"use_{number}.py").write_text(f"from module_{number} import *\n{use}\n")
+    uses = [f"use_{number}" for number in range(len(EVERYDAY))]
+    (tmp_path / "main.py").write_text("".join(f"import {use}\n{use}.main()\n" for use in uses))
+    mypy = [sys.executable, "-m", "mypy", "--no-incremental", "--cache-dir", tmp_path / "cache"]
+    checked = [*mypy, *(f"{use}.py" for use in uses)]
+    assert subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True).stdout.startswith("Success")
+    command = "-m cassette_import run -c call-types -o all.pyi main.py".split()
+    subprocess.run([sys.executable, *command], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    for section in (tmp_path / "all.pyi").read_text().split("# ---- ")[1:]:
+        name, _, text = section.partition("\n")
+        if name.startswith("module_"):
+            (tmp_path / f"{name}.pyi").write_text(text)
+    assert len([*tmp_path.glob("module_*.pyi")]) == len(EVERYDAY)
+    found = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert found == f"Success: no issues found in {len(EVERYDAY)} source files\n"

@@ -6,7 +6,7 @@ Knows shapes; must not know call sites, or how shapes were recorded.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.sites import TypeShape
@@ -37,6 +37,8 @@ class Annotations:
     module:
         The module. Its own classes are written without a prefix. If it is None, all classes are: such annotations are
         for people to read.
+    taken:
+        The names that the module gives to other things: a module with such a name gets another one.
 
     Example
     -------
@@ -44,11 +46,24 @@ class Annotations:
     'int | list[int | str]'
     """
 
-    def __init__(self, types: Mapping[Any, Any], module: str | None = None) -> None:
+    def __init__(self, types: Mapping[Any, Any], module: str | None = None, taken: Collection[str] = ()) -> None:
         self._types = types
         self._module = module
+        self._taken = taken
         self.imports: set[str] = set()
         """The modules that the annotations written so far need."""
+
+    def import_statements(self) -> list[str]:
+        """The imports of these modules."""
+        aliases = {name: self.alias(name) for name in self.imports}
+        return [
+            f"import {name}" if name == alias else f"import {name} as {alias}"
+            for name, alias in sorted(aliases.items())
+        ]
+
+    def alias(self, module: str) -> str:
+        """The name by which annotations refer to a module."""
+        return module if module.partition(".")[0] not in self._taken else f"_{module.replace('.', '_')}"
 
     def union(self, shapes: Iterable[TypeShape]) -> str:
         """The annotation of values of several shapes; `Any` if it would be too long."""
@@ -77,7 +92,7 @@ class Annotations:
                 merged[shape[0]] = (shape[0], *(one | other for one, other in zip(known[1:], shape[1:], strict=True)))
             else:
                 merged[shape] = shape
-        if len(tuples) > _MOST_TUPLES:
+        if len(tuples) > (_MOST_TUPLES if self._module is None else 1):
             return [*merged.values(), next(iter(tuples))[0]]
         return [*merged.values(), *tuples]
 
@@ -95,7 +110,13 @@ class Annotations:
             return f"tuple[{', '.join(map(self.shape, shape[1:])) or '()'}]"
         if issubclass(kind, type):
             return f"type[{self.type(self._types[shape[1]])}]"
-        return f"{kind.__name__}[{', '.join(map(self.union, shape[1:]))}]"
+        return f"{kind.__name__}[{', '.join(map(self._argument, shape[1:]))}]"
+
+    def _argument(self, shapes: Iterable[TypeShape]) -> str:
+        """The annotation of elements. In a stub, several types are `Any`: a type checker takes mutable containers with
+        other elements for other types, and finds one type in common for the elements of a display."""
+        union = self.union(shapes)
+        return self._any if self._module is not None and " | " in union else union
 
     def type(self, kind: Any) -> str:
         """The annotation of a class, or of the name of one."""
@@ -106,12 +127,15 @@ class Annotations:
         if kind.module in (builtins.__name__, self._module):
             return kind.name
         self.imports.add(kind.module)
-        return f"{kind.module}.{kind.name}"
+        return f"{self.alias(kind.module)}.{kind.name}"
 
     def _imported(self, name: str) -> str:
         if self._module is None:
             return _without_modules(name)
-        self.imports.update(module for module in ("collections.abc", "functools", "typing") if f"{module}." in name)
+        for module in ("collections.abc", "functools", "typing"):
+            if f"{module}." in name:
+                self.imports.add(module)
+                name = name.replace(f"{module}.", f"{self.alias(module)}.")
         return name
 
 

@@ -6,11 +6,12 @@ how call sites are recorded, nor how a stub is written.
 
 from __future__ import annotations
 
+import abc
 import ast
 import inspect
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
@@ -21,10 +22,16 @@ from cassette_import.interpreter.namespaces import bases_of, class_namespace
 
 __all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules"]
 
+_NONE: Final = type_name(type(None))
+_NUMBERS: Final = {type_name(kind) for kind in (bool, int, float)}
+"""A type checker takes each of them for the next."""
+_MERGED: Final = {type_name(kind) for kind in (list, set, frozenset, dict, tuple)}
+"""Containers whose elements of several calls are taken together."""
 _UNKNOWN: Final[Any] = object()
 """The shape of a receiver, which is not among the recorded arguments."""
 _UNIONS: Final = frozenset({"UnionType", "_UnionGenericAlias", "Union"})
 """The names of the types of ``int | str`` and `typing.Union[…]`, which depend on the version of Python."""
+_TYPE_VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 _Shapes: TypeAlias = dict[Any, None]
 """Shapes with names of types, in the order in which they were found."""
 
@@ -37,6 +44,8 @@ class CalledParameter:
     kind: Any
     default: TypeName | None
     shapes: _Shapes = field(default_factory=dict)
+    is_mixed: bool = False
+    """Whether one call site gave values of several kinds: a type checker knows only what these have in common."""
 
 
 @dataclass
@@ -74,6 +83,10 @@ class CalledModule:
     inherited: dict[str, frozenset[str]] = field(default_factory=dict)
     unions: frozenset[str] = frozenset()
     """The names of variables that are unions of types."""
+    type_variables: frozenset[str] = frozenset()
+    """The names of variables that stand for a type."""
+    abstract: frozenset[str] = frozenset()
+    """The names of classes that are abstract by what they inherit alone, which a stub has to say."""
 
     def tree(self) -> ast.Module:
         """The tree of the source; without one, that of the signatures of the functions."""
@@ -113,12 +126,21 @@ def called_modules(
         if qualified not in found.functions:
             signature = signatures[name, qualified] = inspect.signature(function, follow_wrapped=False)
             _add_function(found, function, signature, sys.modules.get(name))
+        given: dict[str, set[Any]] = {}
         for outcome in list(site.outcomes):
             if outcome is not None:
                 _add_outcome(
-                    found.functions[qualified], signatures[name, qualified], named_outcome(outcome, types), site
+                    found.functions[qualified], signatures[name, qualified], named_outcome(outcome, types), site, given
                 )
+        for parameter in found.functions[qualified].parameters:
+            parameter.is_mixed = parameter.is_mixed or _is_mixed(given.get(parameter.name, set()))
     return modules
+
+
+def _is_mixed(shapes: set[Any]) -> bool:
+    """Whether values of these shapes, which one call site gave, have no type that is a union of theirs."""
+    kinds = {one[0] if isinstance(one, tuple) and one[0] in _MERGED else one for one in shapes} - {_NONE}
+    return len(kinds) > 1 and not kinds <= _NUMBERS
 
 
 def _is_installed(module: str) -> bool:
@@ -137,7 +159,15 @@ def _module(name: str) -> CalledModule:
         ast.parse(source or "")
     except (OSError, TypeError, SyntaxError):
         source = None
-    return CalledModule(source, inherited=inherited, unions=unions)
+    type_variables = frozenset(known for known, one in variables.items() if type(one).__name__ in _TYPE_VARIABLES)
+    abstract = frozenset(known for known, one in own.items() if _is_abstract_by_bases(one))
+    return CalledModule(source, inherited=inherited, unions=unions, type_variables=type_variables, abstract=abstract)
+
+
+def _is_abstract_by_bases(kind: type) -> bool:
+    space = class_namespace(kind)
+    abstract = space.get("__abstractmethods__", frozenset())
+    return issubclass(type(kind), abc.ABCMeta) and bool(abstract) and abstract.isdisjoint(space)
 
 
 def _inherited(kind: type) -> frozenset[str]:
@@ -169,8 +199,13 @@ def _member(namespace: Any, name: str) -> Any:
     return None if namespace is None else vars(namespace).get(name)
 
 
-def _add_outcome(called: CalledFunction, signature: inspect.Signature, outcome: Outcome, site: Site) -> None:
-    """Add the calls of an outcome; the callee is the function, a class with this `__init__`, or has this `__call__`."""
+def _add_outcome(
+    called: CalledFunction, signature: inspect.Signature, outcome: Outcome, site: Site, given_there: dict[str, set[Any]]
+) -> None:
+    """Add the calls of an outcome; the callee is the function, a class with this `__init__`, or has this `__call__`.
+
+    `given_there` has what this call site gave, by parameter.
+    """
     arguments, keywords, raised, result = outcome
     if site.takes_receiver:
         arguments = (_UNKNOWN, *arguments)
@@ -185,7 +220,9 @@ def _add_outcome(called: CalledFunction, signature: inspect.Signature, outcome: 
         several = given if parameter.kind is inspect.Parameter.VAR_POSITIONAL else (given,)
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             several = given.values()
-        parameter.shapes.update(dict.fromkeys(shape for shape in several if shape is not _UNKNOWN))
+        shapes = dict.fromkeys(shape for shape in several if shape is not _UNKNOWN)
+        parameter.shapes.update(shapes)
+        given_there.setdefault(parameter.name, set()).update(shapes)
     if raised:
         called.raised = True
     elif not site.is_class:
@@ -195,11 +232,13 @@ def _add_outcome(called: CalledFunction, signature: inspect.Signature, outcome: 
 def add_calls(modules: dict[str, CalledModule], others: Mapping[str, CalledModule]) -> None:
     """Add what was called in another process."""
     for name, other in others.items():
-        module = modules.setdefault(name, CalledModule(other.source, {}, other.inherited, other.unions))
+        module = modules.setdefault(name, replace(other, functions={}))
         for qualified, function in other.functions.items():
             known = module.functions.setdefault(qualified, function)
-            given = {one.name: one.shapes for one in function.parameters}
+            given = {one.name: one for one in function.parameters}
             for parameter in known.parameters:
-                parameter.shapes.update(given.get(parameter.name, {}))
+                if (also := given.get(parameter.name)) is not None:
+                    parameter.shapes.update(also.shapes)
+                    parameter.is_mixed = parameter.is_mixed or also.is_mixed
             known.results.update(function.results)
             known.raised = known.raised or function.raised

@@ -32,16 +32,17 @@ _DISPLAYS: Final[dict[type, str]] = {
     ast.DictComp: "dict[typing.Any, typing.Any]", ast.Tuple: "tuple[typing.Any, ...]",
 }  # fmt: skip
 _BUILTIN_RESULTS: Final = {"len": "int", "int": "int", "str": "str", "repr": "str", "float": "float", "bool": "bool"}
+_SEVERAL: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _IGNORED: Final = re.compile(r"#\s*type:\s*ignore(\[[^]]*\])?")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def stub(name: str, module: CalledModule) -> str:
     """The stub of a module."""
-    annotations = Annotations(CLASSES, name)
+    annotations = Annotations(CLASSES, name, frozenset(_taken_by(module.tree())) - {"typing"})
     writer = _Writer(module, annotations)
     text = writer.text()
-    imports = [f"import {one}" for one in sorted(annotations.imports)]
+    imports = annotations.import_statements()
     return "\n".join([*imports, *([""] if imports else []), text])
 
 
@@ -67,7 +68,7 @@ class _Writer:
         """The lines of the statements of a scope, each name once, after those of further attributes."""
         lines = [f"{indent}{line}" for line in attributes]
         defined: set[str] = set()
-        for node in _flat(body):
+        for node in _with_accessors_together([*_flat(body)]):
             if isinstance(node, _Function):
                 if node.name in defined and not _is_one_of_several(node):
                     continue
@@ -80,7 +81,7 @@ class _Writer:
                     defined.add(node.name)
                     lines += ["", *self._class(node, prefix, indent), ""]
             else:
-                lines += [f"{indent}{line}" for line in self._statement(node, defined, in_class=bool(prefix))]
+                lines += [f"{indent}{line}" for line in self._statement(node, defined, prefix)]
         return lines
 
     # ---- functions
@@ -132,6 +133,8 @@ class _Writer:
     def _given(self, parameter: CalledParameter) -> str | None:
         """The annotation of a parameter by what calls gave; None if that says nothing."""
         default = parameter.default
+        if parameter.is_mixed:
+            return self._any()
         if not parameter.shapes:
             return default.name if default is not None and default in _INFORMATIVE else None
         annotation = self._annotations.union(parameter.shapes)
@@ -164,7 +167,8 @@ class _Writer:
             return f" -> {self._any()}"
         if called.results:
             union = self._annotations.union(called.results)
-            return f" -> {self._any() if ' | ' in _outermost(union) else self._in_scope(union)}"
+            is_any = " | " in _outermost(union) or (union == "None" and _returns_values(node))
+            return f" -> {self._any() if is_any else self._in_scope(union)}"
         if called.raised:
             self._annotations.imports.add("typing")
             return " -> typing.NoReturn"
@@ -175,6 +179,9 @@ class _Writer:
     def _class(self, node: ast.ClassDef, prefix: str, indent: str) -> Iterator[str]:
         yield from (f"{indent}@{ast.unparse(decorator)}" for decorator in node.decorator_list)
         bases = ", ".join(map(ast.unparse, [*node.bases, *node.keywords]))
+        if f"{prefix}{node.name}" in self._module.abstract and "metaclass" not in [one.arg for one in node.keywords]:
+            self._annotations.imports.add("abc")
+            bases = f"{bases}, metaclass={self._annotations.alias('abc')}.ABCMeta"
         ignored = self._ignored(node.lineno, node.body[0].lineno)
         yield f"{indent}class {node.name}{_generic(node)}{f'({bases})' if bases else ''}:{ignored}"
         inner = f"{prefix}{node.name}."
@@ -194,14 +201,18 @@ class _Writer:
         found: dict[str, str] = {}
         for method in _flat(node.body):
             if isinstance(method, _Function) and method.args.args:
-                for name, annotation in self._set_by(method):
+                for name, annotation in self._set_by(method, node):
                     if name not in defined:
                         found[name] = annotation if found.get(name, annotation) == annotation else self._any()
         return found
 
-    def _set_by(self, method: Any) -> Iterator[tuple[str, str]]:
+    def _set_by(self, method: Any, owner: ast.ClassDef) -> Iterator[tuple[str, str]]:
         """The attributes of the first parameter that a method sets, with their types."""
-        given = {one.arg: one.annotation for one, _, _ in _parameters(method.args)}
+        given = {
+            one.arg: one.annotation
+            for one, kind, _ in _parameters(method.args)
+            if kind not in _SEVERAL and one.annotation is not None and self._is_for_attributes(one.annotation, owner)
+        }
         for node in ast.walk(method):
             if isinstance(node, ast.AnnAssign) and _is_attribute(node.target, method):
                 yield node.target.attr, ast.unparse(node.annotation)  # type: ignore[union-attr]  # an attribute
@@ -211,27 +222,39 @@ class _Writer:
                 if _is_attribute(target, method):
                     yield target.attr, self._type_of(value if len(_targets(node)) == 1 else None, given)
 
+    def _is_for_attributes(self, annotation: ast.expr, owner: ast.ClassDef) -> bool:
+        """Whether a parameter's annotation may declare an attribute of a class.
+
+        Type variables may be of the method. A function that is declared may be no other one in a subclass, as opposed
+        to one that a type checker infers.
+        """
+        names, bound = _words(annotation), set().union(*map(_words, owner.bases))
+        return "Callable" not in names and self._module.type_variables.isdisjoint(names - bound)
+
     # ---- variables
 
-    def _statement(self, node: Any, defined: set[str], *, in_class: bool) -> Iterator[str]:
+    def _statement(self, node: Any, defined: set[str], prefix: str) -> Iterator[str]:
         names = [name for name in _names_of(node) if name not in defined or name == "*"]
         defined.update(names)
         first = getattr(node, "lineno", 0)
         ignored = self._ignored(first, (node.end_lineno or first) + 1) if first else ""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield _exported(node, names) + ignored
+            yield from (line + ignored for line in _exported(node, names))
         elif isinstance(node, ast.AnnAssign) and names:
-            yield _declared(node, in_class) + ignored
+            yield _declared(node, bool(prefix)) + ignored
         elif isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and names):
             text = ast.unparse(node)
             if isinstance(node, ast.AugAssign):
                 if text.startswith("__all__"):
                     yield text
-            elif names == ["__all__"] or (self._is_readable(node.value, text, names) and _are_names(_targets(node))):
+            elif names == ["__all__"] or (
+                self._is_readable(node.value, text, names, prefix) and _are_names(_targets(node))
+            ):
                 yield from [text + ignored] if names != ["__slots__"] else ()
             else:
                 value = node.value if len(names) == len(node.targets) == 1 else None
-                yield from (f"{name}: {self._type_of(value)}" for name in names)
+                declared_above = self._module.inherited.get(prefix[:-1], frozenset())
+                yield from (f"{name}: {self._type_of(value)}" for name in names if name not in declared_above)
         elif hasattr(ast, "TypeAlias") and isinstance(node, ast.TypeAlias):
             yield ast.unparse(node)
         elif isinstance(node, (ast.For, ast.While, ast.With)):
@@ -271,8 +294,10 @@ class _Writer:
                 return f"dict[{key}, {kind}]"
         return None
 
-    def _is_readable(self, value: Any, text: str, names: list[str]) -> bool:
+    def _is_readable(self, value: Any, text: str, names: list[str], prefix: str) -> bool:
         """Whether a type checker finds the type of a variable in its value."""
+        if not prefix and isinstance(value, ast.Call) and self._simple_type(value, {}) is not None:
+            return False  # the class of an object is found sooner where modules import one another
         if isinstance(value, ast.Constant):
             return value.value is not None and len(text) <= _LONGEST
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr):  # in a stub, it is a type
@@ -280,7 +305,7 @@ class _Writer:
         if type(value) in _DISPLAYS:
             is_empty = not any(getattr(value, part, None) for part in ("elts", "keys", "key", "elt", "values"))
             return len(text) <= _LONGEST and not is_empty
-        return ast.unparse(value) not in ("list()", "dict()", "set()")
+        return ast.unparse(value) not in ("list()", "dict()", "set()") and "__slots__" not in text
 
     def _any(self) -> str:
         self._annotations.imports.add("typing")
@@ -301,6 +326,16 @@ def _outermost(annotation: str) -> str:
     while "[" in annotation:
         annotation = re.sub(r"\[[^][]*\]", "", annotation)
     return annotation
+
+
+def _words(expression: ast.expr) -> set[str]:
+    return set(re.findall(r"\w+", ast.unparse(expression)))
+
+
+def _returns_values(function: Any) -> bool:
+    """Whether a function may return something else than None."""
+    returned = (one.value for one in ast.walk(function) if isinstance(one, ast.Return))
+    return any(value is not None and ast.unparse(value) != "None" for value in returned)
 
 
 class _Verbatim:
@@ -333,6 +368,27 @@ def _flat(body: Iterable[ast.stmt]) -> Iterator[Any]:
             yield from _flat(node.finalbody)
         else:
             yield node
+
+
+def _taken_by(tree: ast.Module) -> Iterator[str]:
+    """The names that a module and its classes give to other things than modules."""
+    for scope in ast.walk(tree):
+        if isinstance(scope, (ast.Module, ast.ClassDef)):
+            for node in _flat(scope.body):
+                if not isinstance(node, ast.Import):
+                    yield from _names_of(node)
+
+
+def _with_accessors_together(body: list[Any]) -> list[Any]:
+    """The statements of a scope, with the accessors of each property behind it, where a type checker expects them."""
+    arranged: list[Any] = []
+    for node in body:
+        place = len(arranged)
+        if isinstance(node, _Function) and node.decorator_list and _is_one_of_several(node):
+            same = [number for number, one in enumerate(arranged) if getattr(one, "name", None) == node.name]
+            place = same[-1] + 1 if same else place
+        arranged.insert(place, node)
+    return arranged
 
 
 def _results_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -434,17 +490,26 @@ def _parameters(arguments: ast.arguments) -> Iterator[tuple[ast.arg, Any, bool]]
         yield arguments.kwarg, kinds.VAR_KEYWORD, False
 
 
-def _exported(node: Any, wanted: list[str]) -> str:
-    """An import of some names that other modules may use, which those of a stub are only with `as`."""
+def _exported(node: Any, wanted: list[str]) -> Iterator[str]:
+    """An import of some names that other modules may use.
+
+    Those of a stub they may use only if they are imported `as` themselves, or are variables.
+    """
     chosen = [one for one in node.names if _bound_by(one) in wanted or "." in one.name]
     if not chosen or (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
-        return ""
-    names = [
-        one if one.asname or "." in one.name or one.name == "*" else ast.alias(one.name, one.name) for one in chosen
-    ]
+        return
+    names, renamed = [], []
+    for one in chosen:
+        if one.asname in (None, one.name):
+            names.append(one if "." in one.name or one.name == "*" else ast.alias(one.name, one.name))
+        elif one.asname.startswith("_"):
+            names.append(one)
+        else:
+            names.append(ast.alias(one.name, f"_imported_{one.asname}"))
+            renamed.append(one.asname)
     again: Any = ast.Import(names) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, names, node.level)
-    text: str = ast.unparse(again)
-    return text
+    yield ast.unparse(again)
+    yield from (f"{name} = _imported_{name}" for name in renamed)
 
 
 def _bound_by(imported: ast.alias) -> str:
@@ -457,6 +522,7 @@ def _declared(node: ast.AnnAssign, in_class: bool) -> str:
     text = f"{ast.unparse(node.target)}: {annotation}"
     if node.value is None:
         return text
-    if isinstance(node.value, ast.Call) or annotation.rpartition(".")[2].strip("'") in ("Final", "TypeAlias"):
+    is_made = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) not in vars(builtins)
+    if is_made or annotation.rpartition(".")[2].strip("'") in ("Final", "TypeAlias"):
         return f"{text} = {ast.unparse(node.value)}"
     return f"{text} = ..." if in_class else text
