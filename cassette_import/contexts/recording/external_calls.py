@@ -11,6 +11,7 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from contextvars import Context as VariablesContext
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any, Final
 
 from cassette_import.contexts.recording import proxies
@@ -41,18 +42,18 @@ _LOOPS: Final = os.path.join(_LIBRARY, "asyncio", "")
 def is_made_by_loop() -> bool:
     """Whether asyncio itself makes the current call, perhaps through other modules of the standard library.
 
-    Such calls are no calls of the program, also where asyncio is overdubbed: the recorded order of a loop replaces them.
+    Such calls are no calls of the program, also where asyncio is overdubbed: the order of a loop is recorded instead.
     """
     if "asyncio" not in sys.modules or CALLED_BACK.get():
         return False
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
         if filename.startswith(_LOOPS):
             return True
         if not filename.startswith((_LIBRARY, PACKAGE_FOLDER)) or filename.startswith(_PACKAGES):
             return False
-        frame = frame.f_back  # type: ignore[assignment]  # the outermost frame has none
+        frame = frame.f_back
     return False
 
 
