@@ -404,5 +404,16 @@ EXPRESSIONS = [
     lambda x, y, z: max(map(lambda v: -v, [x, y, z])),
     lambda x, y, z: max((x, y, z), key=lambda v: {0.1: 5, 0.2: 4}.get(v, 0)),
     lambda x, y, z: range(int(x * 10)) == range(int(y * 10)),
+    lambda x, y, z: mutate(xs := [(x, 1), (y, 2), (z, 3)], heapq.heapify, xs),
+    lambda x, y, z: mutate(xs := [[x], [y], [z]], heapq.heapify, xs),
+    lambda x, y, z: mutate(xs := [Ordered(x, 1), Ordered(y, 2), Ordered(z, 3)], heapq.heapify, xs)[0].a,
+    lambda x, y, z: mutate(xs := [(x, 1), (y, 2), (z, 3)], heapq.heapify, xs) and heapq.heapreplace(xs, (0.25, 4)),
+    lambda x, y, z: (min(xs := [(x, 1), (y, 2), (z, 3)]), max(xs), xs),
+    lambda x, y, z: (sorted(xs := [(x, 1), (y, 2), (z, 3)]), xs[0][0]),
+    lambda x, y, z: mutate(ys := (xs := [(x, 1), (y, 2), (z, 3)])[:], ys.sort) and xs[0][0],
+    lambda x, y, z: max(xs := [(x, 1), (y, 2), (z, 3)]) is xs[0],
+    lambda x, y, z: mutate(min(xs := [[x], [y], [z]]), xs[0].append, 1) and (min(xs), xs),
+    lambda x, y, z: [sorted(xs := [[x], [y], [z]])[0] is xs[0], xs],
+    lambda x, y, z: [max((xs := {"a": (x, 1), "b": (y, 2)}).values()), xs["a"][0]],
 ]
 # fmt: on

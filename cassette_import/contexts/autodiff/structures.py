@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.common.lost_numbers import UNKNOWN, unshared
 from cassette_import.contexts.common.sequences import sequence_like
+from cassette_import.contexts.common.tagged_containers import check_holds_nothing
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -173,4 +174,5 @@ def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     if isinstance(result, SEQUENCES):
         parts = [split_outputs(item, context, default)[1] for item in own_tag.store.wrapped_items(result)]
         return result, parts if isinstance(result, list) else tuple(parts)
+    check_holds_nothing(context, result)
     return result, default

@@ -94,12 +94,21 @@ def _fold(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *values, *keywords.values()):
         return call_without_overload(f, tuple(given), keywords)
     items = list(values) if several else items_of(ctx, given[place])
-    if plain(keywords.get("key")) is not None or runs_own_method(f, items) or not all(map(ctx.is_data, items)):
+    if (
+        plain(keywords.get("key")) is not None
+        or runs_own_method(f, items)
+        or not all(map(ctx.is_data, items))
+        or (f in _CHOOSING and any(isinstance(plain(item), CONTAINERS) for item in items))  # the same objects
+    ):
         return call_without_overload(f, tuple(given), keywords)
     named = {name: plain(one) for name, one in keywords.items()}
     return ctx.operation(
         f, tuple(given), keywords, unshared(called(ctx, functools.partial(f, **named), list(map(plain, given))))
     )
+
+
+_CHOOSING: Final = (min, max, sorted)
+"""Functions whose results are items. Of containers, each comparison is a guard, and the result is the object itself."""
 
 
 def _listed(ctx: Any, source: Any) -> list[Any]:

@@ -146,7 +146,9 @@ def push_then_take_smallest(call: LeafCall) -> Any:
 @rule(heapq.heapify)
 @hidden
 def make_heap(call: LeafCall) -> Any:
-    if len(call.arguments) != 1 or not is_a(call.owner, list) or call.store.item_metas(call.owner) is None:
+    if len(call.arguments) != 1 or not _has_items(call):
+        return call.native()
+    if call.store.item_metas(call.owner) is None and not call.is_watched:
         return call.native()
     heap = _Heap(call, call.owner)
     for position in reversed(range(len(call.owner) // 2)):
