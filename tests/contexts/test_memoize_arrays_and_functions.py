@@ -3,6 +3,7 @@
 import re
 import sys
 import textwrap
+import weakref
 
 import pytest
 from helpers.command_line import cassette
@@ -200,3 +201,59 @@ def runs(tmp_path_factory):
 @pytest.mark.parametrize("name", CALLS)
 def test_an_edited_function_that_a_container_or_an_argument_holds_starts_anew_in_a_folder(name, runs):
     assert [run[name] for run in runs] == [(2, 0), (2, 1), (21, 0)]
+
+
+class Weak:
+    """An object with a weak reference to itself, as tables of pandas have."""
+
+    def __init__(self):
+        self.ref = OwnReference(weakref.ref(self))
+
+
+class OwnReference:
+    def __init__(self, reference):
+        self.reference = reference
+
+    def __reduce__(self):
+        return OwnReference, (None,)
+
+
+SEEN = []
+
+
+def made_with_own_reference():
+    return Weak()
+
+
+def seen_by_others():
+    made = Weak()
+    SEEN.append(weakref.ref(made))
+    return made
+
+
+@pytest.mark.parametrize(("function", "hits"), [(made_with_own_reference, 1), (seen_by_others, 0)])
+def test_weak_references_of_a_result_to_itself_are_no_reason_to_make_a_call_again(function, hits):
+    memoize = Memoize(function)
+    overdub(memoize, lambda: (function(), function()))
+    (figures,) = memoize.statistics().values()
+    assert figures["hits"] == hits
+
+
+def table():
+    return pytest.importorskip("pandas").DataFrame({"a": range(3), "b": ["x", "y", "x"]})
+
+
+def dates():
+    return pytest.importorskip("pandas").date_range("2024-01-01", periods=3)
+
+
+@pytest.mark.parametrize("function", [table, dates])
+def test_results_of_pandas_are_cached_and_the_program_cannot_change_them(function):
+    memoize = Memoize(function)
+    first, second, third = overdub(memoize, lambda: (function(), function(), function()))
+    assert first.equals(second)
+    if function is table:
+        second["a"] = 0
+    assert first.equals(third)
+    (figures,) = memoize.statistics().values()
+    assert (figures["hits"], figures["misses"]) == (2, 1)

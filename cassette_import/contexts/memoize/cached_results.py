@@ -10,11 +10,10 @@ import io
 import itertools
 import pickle
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
-from weakref import getweakrefcount
 
 from cassette_import.contexts.memoize.argument_keys import (
     IMMUTABLE,
@@ -30,6 +29,7 @@ from cassette_import.contexts.memoize.copied_objects import (
     is_hashed_by_identity,
     is_its_own_copy,
     is_told_from_a_copy,
+    is_weakly_held,
     may_be_shared,
 )
 
@@ -86,7 +86,7 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
     if copied is result:  # such as a class, a function of a module, or a member of an enum
         return CachedResult(result, is_pickled=False)
     if is_told_from_a_copy(result) and (
-        getweakrefcount(result) or (others and others > _ReferenceCounter.references_in(result))
+        is_weakly_held(result, result) or (others and others > _ReferenceCounter.references_in(result))
     ):
         raise CannotCache("its result is held elsewhere too, and a copy would be another object")
     if _is_part_held(result, pickler):
@@ -145,9 +145,27 @@ def _is_part_held(result: Any, pickler: pickle.Pickler) -> bool:
     """Whether other code holds a part of a pickled result, and would notice that a copy is another object."""
     counts = _other_references(result, pickler)  # before any variable here holds a part
     memo = pickler.memo.copy()
-    held = [part for _, part in memo.values() if part is not result and _is_changeable(part) and getweakrefcount(part)]
-    held += [memo[identity][1] for identity, count in counts.items() if count > _REFERENCES_OF_PICKLING]
+    parts = [part for _, part in memo.values() if part is not result]
+    held = [part for part in parts if _is_changeable(part) and is_weakly_held(part, result)]
+    repeated = _class_attributes_in_states(result, memo)
+    held += [
+        memo[identity][1]
+        for identity, count in counts.items()
+        if count > _REFERENCES_OF_PICKLING and identity not in repeated
+    ]
     return not all(map(is_its_own_copy, held))
+
+
+def _class_attributes_in_states(result: Any, memo: Mapping[int, tuple[int, Any]]) -> set[int]:
+    """The identities of attributes of classes that only a `__getstate__` repeats, as pandas does."""
+    parts = [part for _, part in memo.values()]
+    referred = {id(part): _referents(part, memo) for part in parts}
+    inside = set(itertools.chain.from_iterable(referred.values()))
+    namespaces = {id(one) for part in parts if type(one := getattr(part, "__dict__", None)) is dict}
+    states = {id(part) for part in parts if type(part) is dict and part is not result} - inside - namespaces
+    of_objects = set(itertools.chain.from_iterable(found for one, found in referred.items() if one not in states))
+    kinds = {base for part in parts for base in type(part).__mro__}
+    return {id(value) for kind in kinds for value in vars(kind).values()} - of_objects
 
 
 def _other_references(result: Any, pickler: pickle.Pickler) -> dict[int, int]:

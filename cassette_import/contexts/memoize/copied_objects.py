@@ -5,16 +5,30 @@ Knows classes, and what pickle leaves out; must not know results, keys or stores
 
 from __future__ import annotations
 
+import gc
 import pickle
 import sys
+import weakref
+from collections import Counter
 from enum import Enum
-from types import FunctionType
+from sys import getrefcount
+from types import FunctionType, ModuleType
 from typing import Any, Final
+from weakref import ReferenceType, getweakrefcount, getweakrefs
 
 from cassette_import.contexts.memoize.argument_keys import PROTOCOL, CannotCache, check_was_not_raised
 
-__all__ = ["check_can_be_copied", "is_hashed_by_identity", "is_its_own_copy", "is_told_from_a_copy", "may_be_shared"]
+__all__ = [
+    "check_can_be_copied",
+    "is_hashed_by_identity",
+    "is_its_own_copy",
+    "is_told_from_a_copy",
+    "is_weakly_held",
+    "may_be_shared",
+]
 
+_MOST_OBJECTS: Final = 100_000
+"""A result of more objects is not searched further for weak references."""
 _HASH: Final[Any] = object.__hash__
 _SET_ATTRIBUTE: Final[Any] = object.__setattr__
 
@@ -75,6 +89,33 @@ def _has_attributes(value: Any) -> bool:
     return bool(kind.__dictoffset__) or any(vars(base).get("__slots__") for base in kind.__mro__)
 
 
+def is_weakly_held(value: Any, whole: Any) -> bool:
+    """Whether there is a weak reference to a part of a result besides those in the result itself.
+
+    Tables of pandas have such references to themselves.
+    """
+    return bool(getweakrefcount(value)) and any(
+        getrefcount(reference) - _REFERENCES_OF_A_LOOP > inside[id(reference)]
+        for inside in [_weak_references_in(whole)]
+        for reference in getweakrefs(value)
+    )
+
+
+def _weak_references_in(whole: Any) -> Counter[int]:
+    """How often objects that an object refers to, directly or through others, refer to each weak reference."""
+    found: Counter[int] = Counter()
+    seen = {id(whole)}
+    work = [whole]
+    while work and len(seen) < _MOST_OBJECTS:
+        for one in gc.get_referents(work.pop()):
+            if isinstance(one, ReferenceType):
+                found[id(one)] += 1
+            elif id(one) not in seen and not isinstance(one, (type, FunctionType, ModuleType)):
+                seen.add(id(one))
+                work.append(one)
+    return found
+
+
 def check_can_be_copied(value: Any, where: str) -> None:
     """Raise for an object of which pickle leaves something out, or whose copies have effects when they are deleted.
 
@@ -94,3 +135,13 @@ def check_can_be_copied(value: Any, where: str) -> None:
         check_was_not_raised(value, where)
     if isinstance(getattr(type(value), "__del__", None), FunctionType):
         raise CannotCache(f"{where} an object with a finalizer, which a copy would run too: {type(value).__qualname__}")
+
+
+def _references_of_a_loop() -> int:
+    """How many references to a weak reference the generator in `is_weakly_held` has."""
+    target = frozenset("x")
+    kept = [weakref.ref(target)]
+    return next(getrefcount(reference) for reference in getweakrefs(target)) - len(kept)
+
+
+_REFERENCES_OF_A_LOOP: Final = _references_of_a_loop()
