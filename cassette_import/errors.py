@@ -1,7 +1,7 @@
 """cassette_import's exceptions and its warning.
 
 All other exceptions come from the program, and reach its caller unchanged. Where Python has an exception for what
-happened, the error is a subclass of that one too. Knows Python's exceptions; must not know any other module.
+happened, the error is a subclass of that one too.
 """
 
 __all__ = [

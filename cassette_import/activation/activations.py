@@ -1,6 +1,5 @@
-"""The kinds of activations: entered ones, those that threads, tasks and generators hold, and those in which hooks run.
-
-Knows variants, and which functions are instrumented for them; must not know hooks, or what instances of contexts hold.
+"""The kinds of activations: entered ones, those that threads, tasks and generators hold, and those in which
+hooks run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Adoption: a `with` block that enters a context has the module around it overdubbed; a block that meets nothing warns.
-
-Knows frames, and which functions are overdubbed; must not know hooks, or how code is rewritten.
+"""Adoption: a `with` block that enters a context has the module around it overdubbed; a block that meets nothing
+warns.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 `overdub(ctx, map, f, xs)` runs `f` as `overdub(ctx, root)` does whose root is ``def root(): return map(f, xs)`` in the
 module that calls `overdub`. So the files of that module and of the functions among the arguments are overdubbed.
-
-Knows callables and the registry of code; must not know contexts, or how a call is run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Changed copies of contexts: `similarcontext` and `disablehooks`.
-
-Knows contexts and their attributes; must not know how a context is entered.
-"""
+"""Changed copies of contexts: `similarcontext` and `disablehooks`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`Context`: what hooks, overloads and passes belong to, and what is entered to make them active.
-
-Knows activations, variants and hook points; must not know how code is rewritten.
-"""
+"""`Context`: what hooks, overloads and passes belong to, and what is entered to make them active."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Context levels: what the context type at one level of a stack does at events.
-
-Knows tables of handlers and bound hooks; must not know activations, or the names that rewritten code loads.
-"""
+"""Context levels: what the context type at one level of a stack does at events."""
 
 from __future__ import annotations
 

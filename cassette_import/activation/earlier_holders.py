@@ -2,7 +2,7 @@
 
 Such a call has no call site in overdubbed code, and the object cannot be given another function: the program would
 notice. So one warning names the targets and what holds them. What is made in the context gets a callable that runs the
-event (`higher_order.CALLBACK_TAKERS`). Knows variants and the kinds of holders; must not know what a handler does.
+event (`higher_order.CALLBACK_TAKERS`).
 """
 
 from __future__ import annotations

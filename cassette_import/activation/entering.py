@@ -1,7 +1,4 @@
-"""Entering and leaving contexts, also while other threads do the same.
-
-Knows the kinds of activations, tags, and what new threads inherit; must not know hooks, or how code is rewritten.
-"""
+"""Entering and leaving contexts, also while other threads do the same."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The escape report: the Python functions that ran as leaves in a context, how often they were called, and why.
 
-A context with `report_escapes` gets a second context around it, which counts. Other contexts pay nothing. Knows
-contexts and the registry of code; must not know how code is rewritten.
+A context with `report_escapes` gets a second context around it, which counts. Other contexts pay nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Escape reporters: what makes the context that watches one with `report_escapes`.
 
 The escape report is built on contexts, so `Context` cannot import it: the report adds its reporter to the list here.
-
-Knows contexts only as arguments; must not know what a reporter counts.
 """
 
 from __future__ import annotations

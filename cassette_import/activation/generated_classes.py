@@ -1,6 +1,5 @@
-"""Classes whose methods are generated while a context is active: these methods are overdubbed from their first call on.
-
-Knows what generates methods; must not know how their text is found.
+"""Classes whose methods are generated while a context is active: these methods are overdubbed from their first call
+on.
 """
 
 from __future__ import annotations

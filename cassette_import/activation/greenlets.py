@@ -3,7 +3,7 @@
 A greenlet has context variables of its own, which are empty when it is started. gevent tells when it starts one, and
 eventlet makes them by a class in Python. All others are seen at their first switch, by greenlet's own tracing.
 
-Knows how these libraries start greenlets; must not know what threads and tasks inherit. Imports none of them.
+Imports none of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Hook methods: the hook points that take the places of the methods `prehook`, `overdub`, ... of context types.
-
-Knows classes and hook points; must not know what a context is.
-"""
+"""Hook methods: the hook points that take the places of the methods `prehook`, `overdub`, ... of context types."""
 
 from __future__ import annotations
 

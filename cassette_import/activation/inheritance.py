@@ -6,8 +6,6 @@ the first time that a context is entered, they call functions of this module, wh
 same function objects, so hooks and overloads registered for them still match.
 
 Calls and events cost nothing more: which contexts are active is still in one context variable.
-
-Knows activations, and how the standard library starts threads and tasks; must not know how code is rewritten.
 """
 
 from __future__ import annotations

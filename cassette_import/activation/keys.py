@@ -1,7 +1,4 @@
-"""Keys: what decides how functions are specialised for one context.
-
-Knows context types and events; must not know hooks, or what instances of contexts hold.
-"""
+"""Keys: what decides how functions are specialised for one context."""
 
 from __future__ import annotations
 

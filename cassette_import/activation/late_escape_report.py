@@ -1,7 +1,6 @@
 """The reporter of the escape report: it imports the report when the first context with `report_escapes` is entered.
 
-Most programs never do that, and the report is slow to import. Knows the escape report by name; must not know what it
-counts.
+Most programs never do that, and the report is slow to import.
 """
 
 from __future__ import annotations

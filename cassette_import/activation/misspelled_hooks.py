@@ -1,7 +1,4 @@
-"""Methods of context types whose names are misspellings of hooks: no event calls them, so there is a warning.
-
-Knows classes and the names of hooks; must not know what a hook does.
-"""
+"""Methods of context types whose names are misspellings of hooks: no event calls them, so there is a warning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Module levels: a module that is imported runs in those active contexts that have `module_level`.
 
-For the other contexts the import is one event: a call of a `ModuleImport`. Knows activations and events of variants;
-must not know loaders, or how code is rewritten.
+For the other contexts the import is one event: a call of a `ModuleImport`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Quick entries: `with ctx:` in C, if the accelerator of dispatch is there.
-
-Knows what the methods in C read; must not know hooks, or how contexts are entered that are not ready.
-"""
+"""Quick entries: `with ctx:` in C, if the accelerator of dispatch is there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Root calls: the calls that a program makes itself through `overdub` and `recurse`.
-
-Knows activations and the registry of code; must not know contexts or their hooks.
-"""
+"""Root calls: the calls that a program makes itself through `overdub` and `recurse`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ modules to which something still refers, cassette_import's among them. Finalizer
 - When modules are removed, all contexts become inactive.
 - CPython finds copies of cassette_import's modules in `sys.modules`, and empties the copies.
 
-Knows what is active, and units; must not know contexts or hooks. What runs after the last step must not use globals of
-its module, which may be gone.
+What runs after the last step must not use globals of its module, which may be gone.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Such a call has no call site in the program, but the program has asked for it, as by a call. So it is an event of the
 contexts that are active where the function runs. The functions that call them, such as `Thread.run`, are diverted to
 the functions of this module (see `activation.inheritance`).
-
-Knows how the standard library calls started functions; must not know what starts inherit.
 """
 
 from __future__ import annotations

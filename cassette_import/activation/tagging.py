@@ -1,7 +1,4 @@
-"""Tagging's public functions: `tag`, `untag`, `metadata`, `metameta` and their relatives.
-
-Knows contexts, tags, wrappers and the shadow store; must not know the rules of leaves.
-"""
+"""Tagging's public functions: `tag`, `untag`, `metadata`, `metameta` and their relatives."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The modules of tagging that contexts use: they are imported when the first context tags values.
 
-They name many functions, which would make each import of cassette_import slower. Knows these modules by name; must not
-know what they do.
+They name many functions, which would make each import of cassette_import slower.
 """
 
 from __future__ import annotations

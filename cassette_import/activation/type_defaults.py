@@ -1,7 +1,4 @@
-"""Defaults of context types: what most contexts of a type share. So entering one of them finds its variant at once.
-
-Knows events, passes and keys, and what entries have made active; must not know how a context is entered.
-"""
+"""Defaults of context types: what most contexts of a type share. So entering one of them finds its variant at once."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 Such a hook does nothing without a sign: its target may be another function of that name. Only targets in Python are
 named: there is one `math.cos`, and a context with rules for many functions in C has some that a run does not need.
-Knows context types, handlers and variants; must not know how a handler is chosen, or frontends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""All variants by their keys, so that hooks and overloads registered later reach them.
-
-Knows variants and activations in use; must not know how a variant computes what its events need.
-"""
+"""All variants by their keys, so that hooks and overloads registered later reach them."""
 
 from __future__ import annotations
 

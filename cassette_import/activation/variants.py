@@ -1,8 +1,4 @@
-"""Variants: what a stack of context types needs at events, computed once per stack and again after registrations.
-
-Knows context levels, event runners and the names that rewritten code loads; must not know source, or what instances of
-contexts hold.
-"""
+"""Variants: what a stack of context types needs at events, computed once per stack and again after registrations."""
 
 from __future__ import annotations
 

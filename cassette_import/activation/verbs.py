@@ -1,7 +1,6 @@
 """The verbs: `overdub`, `recurse`, `fallback`, `canrecurse`.
 
-`recurse` is defined beside `Context`, because it is the default overload. Knows contexts and activations; must not know
-how code is rewritten.
+`recurse` is defined beside `Context`, because it is the default overload.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The ready-made contexts, one module or package each; each is imported when its name is first used.
 
-Knows their names and modules; must not know what they do, or who runs a program in them.
-
 >>> from cassette_import.contexts import Profile
 >>> 'profile' in READY_MADE
 True

@@ -1,7 +1,6 @@
 """External calls: the calls that `record` writes down and `replay` answers. This is the public module for them.
 
-`BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them. Knows where
-they are defined; must not know what is done with the calls.
+`BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them.
 """
 
 from cassette_import.contexts.recording.boundary_watcher import boundary

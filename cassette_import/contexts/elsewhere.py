@@ -1,7 +1,4 @@
-"""Ready-made features that `-c` does not take: those that are called in Python, and those that are commands.
-
-Knows their names and where they are; must not know what they do.
-"""
+"""Ready-made features that `-c` does not take: those that are called in Python, and those that are commands."""
 
 from __future__ import annotations
 

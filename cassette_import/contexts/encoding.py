@@ -1,7 +1,6 @@
 """Serialised values in recordings: `VALUES` lists further classes that are serialised. This is the public module.
 
-Programs may add to this set, which is the one that `record` uses. Knows where the names are defined; must not know
-what is recorded.
+Programs may add to this set, which is the one that `record` uses.
 """
 
 from cassette_import.contexts.recording.decoding import BadValue, Decoder, located

@@ -1,7 +1,6 @@
 """The rules of `intervals` for operators and functions, as data. This is the public module for them.
 
-Programs may add to these tables, which are the ones that `intervals` uses. Knows where they are defined; must not know
-when a rule applies.
+Programs may add to these tables, which are the ones that `intervals` uses.
 """
 
 from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, RULES, bounds

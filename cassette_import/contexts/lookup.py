@@ -1,7 +1,4 @@
-"""Contexts described by text, as the option `-c` takes it: ``trace:depth=3`` or ``package.module:Class``.
-
-Knows the names of ready-made contexts, entry points and how modules are imported; must not know any single context.
-"""
+"""Contexts described by text, as the option `-c` takes it: ``trace:depth=3`` or ``package.module:Class``."""
 
 from __future__ import annotations
 

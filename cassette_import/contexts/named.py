@@ -1,7 +1,6 @@
 """Contexts by name, as on the command line: `context_named` makes one from a description. This is the public module.
 
-It raises `UnknownContext` if there is no such context; `context_types` lists the names. Knows where they are defined;
-must not know any context.
+It raises `UnknownContext` if there is no such context; `context_types` lists the names.
 """
 
 from cassette_import.contexts.lookup import (

@@ -1,7 +1,6 @@
 """`Noop`: intercepts every event and changes nothing.
 
-For measuring what interception costs, and for testing that a program behaves the same. Knows options; must not know any
-other context.
+For measuring what interception costs, and for testing that a program behaves the same.
 """
 
 from __future__ import annotations

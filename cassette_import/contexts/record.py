@@ -1,7 +1,4 @@
-"""`Record`: the context that records the results of external calls. This is its public module.
-
-Knows where it is defined; must not know how it records.
-"""
+"""`Record`: the context that records the results of external calls. This is its public module."""
 
 from cassette_import.contexts.recording.record import Record
 

@@ -1,7 +1,4 @@
-"""`Replay`: the context that answers external calls from a recording. This is its public module.
-
-Knows where it is defined; must not know how it replays.
-"""
+"""`Replay`: the context that answers external calls from a recording. This is its public module."""
 
 from cassette_import.contexts.recording.replay import Replay
 

@@ -1,8 +1,7 @@
 """`Substitute`: replaces functions, as a mock does, wherever overdubbed code calls them.
 
-It does not matter how the calling code refers to a function: by `import`, by `from … import`, as a default argument, as
-an attribute. Nothing is patched, so all other code calls the function itself. Knows targets and replacements; must not
-know how calls are intercepted.
+It does not matter how the calling code refers to a function: by `import`, by `from … import`, as a default argument,
+as an attribute. Nothing is patched, so all other code calls the function itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The built-in sources, sinks and sanitizers of `taint`, as data. This is the public module for them.
 
-Programs may add to these lists, which are the ones that `taint` uses. Knows where they are defined; must not know how
-values are followed.
+Programs may add to these lists, which are the ones that `taint` uses.
 """
 
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink

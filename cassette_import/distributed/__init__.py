@@ -1,7 +1,4 @@
-"""Contexts in the workers of a cluster and of process pools: activated there, their results gathered here.
-
-Knows dask's worker plugins, process pools and how contexts report; must not know any single context.
-"""
+"""Contexts in the workers of a cluster and of process pools: activated there, their results gathered here."""
 
 from typing import TYPE_CHECKING, Any
 

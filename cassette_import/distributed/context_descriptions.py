@@ -1,7 +1,4 @@
-"""Descriptions of contexts, from which each process makes a context of its own: contexts cannot be sent.
-
-Knows how contexts are found by name; must not know processes.
-"""
+"""Descriptions of contexts, from which each process makes a context of its own: contexts cannot be sent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The results of several processes together: summaries and reports by process and as one, and files.
-
-Knows how contexts report and merge; must not know processes.
-"""
+"""The results of several processes together: summaries and reports by process and as one, and files."""
 
 from __future__ import annotations
 

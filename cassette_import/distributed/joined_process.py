@@ -1,7 +1,4 @@
-"""A process in which a context is active, and what that context has found in it.
-
-Knows how contexts report; must not know what calls functions there, nor how results are gathered.
-"""
+"""A process in which a context is active, and what that context has found in it."""
 
 from __future__ import annotations
 

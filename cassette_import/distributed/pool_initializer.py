@@ -1,7 +1,4 @@
-"""`PoolInitializer`: a context in the processes of a pool, and its results.
-
-Knows when processes of a pool begin and end; must not know how their results become one.
-"""
+"""`PoolInitializer`: a context in the processes of a pool, and its results."""
 
 from __future__ import annotations
 

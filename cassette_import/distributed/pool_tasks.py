@@ -1,7 +1,4 @@
-"""The tasks of a process of a pool, and what is called around each of them.
-
-Knows how `concurrent.futures` and `multiprocessing.pool` give tasks to a process; must not know contexts.
-"""
+"""The tasks of a process of a pool, and what is called around each of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tasks that have a context and a file of their own, such as a recording.
-
-Knows keys of tasks and names of files; must not know what is written to a file.
-"""
+"""Tasks that have a context and a file of their own, such as a recording."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The functions of dask that run a task on a worker, and what is called around them.
-
-Knows dask's module of workers; must not know contexts.
-"""
+"""The functions of dask that run a task on a worker, and what is called around them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`CassettePlugin`: a context in all tasks of the workers of a cluster, and its results.
-
-Knows dask's worker plugins; must not know how results of processes become one.
-"""
+"""`CassettePlugin`: a context in all tasks of the workers of a cluster, and its results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Settings from the command line, the environment and `pyproject.toml`, in this order of precedence.
-
-Knows where settings are written and how they are spelled; must not know what they do.
-"""
+"""Settings from the command line, the environment and `pyproject.toml`, in this order of precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""Which modules are overdubbed: selections, the finder, and the decision about each module with its reason.
-
-Knows the import system and the registry; must not know contexts.
-"""
+"""Which modules are overdubbed: selections, the finder, and the decision about each module with its reason."""

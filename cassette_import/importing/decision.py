@@ -1,7 +1,4 @@
-"""Decisions: whether a module is rewritten or left alone, and for which reason.
-
-Knows specs and loaders. Must not know which modules are selected, nor how they are found and executed.
-"""
+"""Decisions: whether a module is rewritten or left alone, and for which reason."""
 
 from __future__ import annotations
 

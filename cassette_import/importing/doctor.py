@@ -1,6 +1,6 @@
 """The `doctor` command: for each module of a package its finder, its decision with the reason, and its cache files.
 
-Nothing is imported, so the diagnosis shows what an import would do. Knows finding and caching. Must not know contexts.
+Nothing is imported, so the diagnosis shows what an import would do.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The finder and the loaders: how selected modules are found, and where their code comes from.
 
-Knows finders, specs and loaders. Must not know contexts or how code is rewritten. The registry is notified of each
-selected module. It provides code if a context is active when a module is imported, or was active before. Otherwise
-Python executes what it would have executed anyway: same bytecode, same `.pyc`, same tracebacks.
+The registry is notified of each selected module. It provides code if a context is active when a module is imported, or
+was active before. Otherwise Python executes what it would have executed anyway: same bytecode, same `.pyc`, same
+tracebacks.
 
 All that is needed here is imported at the top: finding and loading must not import anything, except for late
 modules of cassette_import that compile code (`interpreter.late_modules`).

@@ -1,7 +1,4 @@
-"""What the names are that a module imports, found in its source without executing it.
-
-Knows import statements and finders; must not know why the names matter.
-"""
+"""What the names are that a module imports, found in its source without executing it."""
 
 from __future__ import annotations
 

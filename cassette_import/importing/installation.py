@@ -1,7 +1,4 @@
-"""Installations: which packages are overdubbed, how that is undone, and reports on each module.
-
-Knows names of packages and modules. Must not know contexts, or how modules are found and loaded.
-"""
+"""Installations: which packages are overdubbed, how that is undone, and reports on each module."""
 
 from __future__ import annotations
 

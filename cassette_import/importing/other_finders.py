@@ -1,7 +1,4 @@
-"""Asking the finders behind one of cassette_import's finders in `sys.meta_path`.
-
-Knows the protocol of finders; must not know which modules are searched for, or why.
-"""
+"""Asking the finders behind one of cassette_import's finders in `sys.meta_path`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The modules of a package, found through the finders, without importing any of them.
-
-Knows finders and specs; must not know what is done with the modules.
-"""
+"""The modules of a package, found through the finders, without importing any of them."""
 
 from __future__ import annotations
 

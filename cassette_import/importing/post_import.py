@@ -1,7 +1,4 @@
-"""Callbacks after imports: `POST_IMPORT` calls functions each time a module of some name was executed.
-
-Knows finders and loaders; must not know what the callbacks do.
-"""
+"""Callbacks after imports: `POST_IMPORT` calls functions each time a module of some name was executed."""
 
 from __future__ import annotations
 

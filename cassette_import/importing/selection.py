@@ -1,7 +1,4 @@
-"""Selections: which modules a list of names and patterns selects.
-
-Knows module names only. Must not know finders, loaders or what is done to a module.
-"""
+"""Selections: which modules a list of names and patterns selects."""
 
 from __future__ import annotations
 

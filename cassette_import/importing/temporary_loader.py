@@ -1,7 +1,4 @@
-"""Loaders that replace another tool's loader while one module is loaded.
-
-Knows specs and loaders; must not know why the other loader is replaced.
-"""
+"""Loaders that replace another tool's loader while one module is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""CPython itself: hidden frames, the heap, callables, namespaces, the clock, tracers and profilers.
-
-Knows CPython; must not know anything of the packages above.
-"""
+"""CPython itself: hidden frames, the heap, callables, namespaces, the clock, tracers and profilers."""

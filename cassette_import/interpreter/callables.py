@@ -1,8 +1,6 @@
 """Callables: the underlying function and the receiver behind bound methods, partial objects and other callables.
 
 Nothing here runs code of the program: attributes are read past the `__getattribute__` of its classes.
-
-Knows the types of callables; must not know anything of the packages above.
 """
 
 from __future__ import annotations

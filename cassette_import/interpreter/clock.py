@@ -1,7 +1,6 @@
 """The clocks for measurements, which go on while a program's tests freeze or move the time.
 
-freezegun replaces the functions of `time` in all modules that have them as globals. So they are wrapped here. Knows the
-clocks of `time`; must not know what is measured.
+freezegun replaces the functions of `time` in all modules that have them as globals. So they are wrapped here.
 """
 
 from __future__ import annotations

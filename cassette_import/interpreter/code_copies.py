@@ -4,8 +4,6 @@ On 3.12 the variables of inlined comprehensions are *hidden* variables of the mo
 and `exec` leave them out there. `code.replace` tells them by their `LOAD_FAST_AND_CLEAR` instructions. The compiler
 removes these where a comprehension is never executed, as in ``assert True, [x for x in xs]``. A copy of the code would
 then have ordinary variables without values, and `locals()` would delete the names of the body that are equal to theirs.
-
-Knows code objects; must not know what is changed in them, or why.
 """
 
 from __future__ import annotations

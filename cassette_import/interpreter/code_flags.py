@@ -1,7 +1,4 @@
-"""Kinds of code objects, and their flags, which are those of `inspect`: importing that takes long.
-
-Knows what code says of itself; must not know what that is used for.
-"""
+"""Kinds of code objects, and their flags, which are those of `inspect`: importing that takes long."""
 
 from __future__ import annotations
 

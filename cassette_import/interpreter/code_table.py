@@ -1,7 +1,6 @@
 """A table by code objects, which it does not keep alive.
 
-Code objects are equal if they do the same, so they are keys by identity. Knows code objects; must not know what the
-values are for.
+Code objects are equal if they do the same, so they are keys by identity.
 """
 
 from __future__ import annotations

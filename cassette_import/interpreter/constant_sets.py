@@ -3,8 +3,6 @@
 The compiler adds the items of a set in the order of the source, and `marshal` in an order that depends on reference
 counts. Where hashes collide, the same code therefore iterates over a set in another order after it was read from a
 file. A program would run otherwise the second time, and its recording would not replay.
-
-Knows code objects; must not know where they are compiled or cached.
 """
 
 from __future__ import annotations

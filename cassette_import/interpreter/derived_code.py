@@ -3,8 +3,6 @@
 A copy of a function has the file, name and line of the original, so it looks like one of the program's functions. The
 registry tells the two apart, by identity: code in it is never instrumented, and never compiled from the source that its
 file and line point to. Trampolines and compiled bodies are not in it: the index of code knows their units.
-
-Knows code objects; must not know what they are for.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 All of them are optional: each does what code in Python does as well. An extension is not there if the package was
 installed without a C compiler, in a checkout where it was not built, and for free-threaded Python.
-
-Knows how extensions are imported; must not know what is in them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A fresh stack for work that recurses: a program that is itself deep in recursion must not notice it.
-
-Knows threads and recursion; must not know what the work is.
-"""
+"""A fresh stack for work that recurses: a program that is itself deep in recursion must not notice it."""
 
 from __future__ import annotations
 

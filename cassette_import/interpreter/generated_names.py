@@ -1,7 +1,4 @@
-"""The file and module names of code that is in no file: given to `compile` by somebody who had its text alone.
-
-Knows names; must not know what has them.
-"""
+"""The file and module names of code that is in no file: given to `compile` by somebody who had its text alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The heap: finds the live functions of given files, also those that only closures, decorators or objects refer to.
-
-Knows functions and the garbage collector. Must not know contexts.
-"""
+"""The heap: finds the live functions of given files, also those that only closures, decorators or objects refer to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which code of the bundles that this process has read is hidden already.
-
-Knows code by its identity; must not know how frames are hidden, or what a bundle is.
-"""
+"""Which code of the bundles that this process has read is hidden already."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ code never executes a `RESUME` is invisible. It does count for the recursion lim
 Exceptions that leave a frame are reported all the same. From 3.13 on, code has a flag that keeps them from tools;
 without it, 3.15 crashes, because it looks up the tools in data that the `RESUME` creates. Before 3.13, `observers`
 filters what tools are notified of.
-
-Knows code objects; must not know contexts.
 """
 
 from __future__ import annotations

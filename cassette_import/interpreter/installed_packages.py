@@ -1,7 +1,4 @@
-"""Whether a package is installed, without importing it, and what to install if it is not.
-
-Knows how Python finds packages; must not know which packages are needed, nor what for.
-"""
+"""Whether a package is installed, without importing it, and what to install if it is not."""
 
 from __future__ import annotations
 

@@ -18,8 +18,6 @@ hides modules of the standard library, all late modules are executed before the 
 The finders that a program puts on `sys.meta_path` are not asked for late modules. Other functions of the program may be
 called nevertheless: its audit hooks, or what it puts in place of `__import__`. To overdub them may need the same late
 module, so they are not overdubbed meanwhile (`own_work`).
-
-Knows how modules are imported; must not know which of them are late.
 """
 
 from __future__ import annotations

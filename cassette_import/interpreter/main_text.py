@@ -1,6 +1,5 @@
-"""The text of the main program where it is in no file: what the interpreter got by `-c`, or reads from standard input.
-
-Knows the command line of the interpreter; must not know what the text is for.
+"""The text of the main program where it is in no file: what the interpreter got by `-c`, or reads from
+standard input.
 """
 
 from __future__ import annotations

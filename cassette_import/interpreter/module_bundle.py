@@ -12,8 +12,6 @@ bundle is never necessary. If anything is different or wrong, the modules are im
 
 Extensions in C are in no bundle: the module that imports one imports it as usual. The functions that are decorated with
 `hidden` are hidden in a bundle already: to copy the code of three hundred of them takes one millisecond at each start.
-
-Knows how modules are imported; must not know which modules a start imports.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The namespaces of modules and classes, read without running code of the program.
 
-No `__getattr__` or `__getattribute__` is called, so no lazy module is loaded. Knows modules and classes. Must not know
-what they are read for.
+No `__getattr__` or `__getattribute__` is called, so no lazy module is loaded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pausing observers: tracers, profilers, the garbage collector and tools that guard the event loop.
 
-They observe the program, and are not to notice what cassette_import does. Knows `sys`, `gc` and asyncio. Must not know
-code or contexts.
+They observe the program, and are not to notice what cassette_import does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The folder of cassette_import itself: code in it is never part of a program.
-
-Knows where this package is; must not know what is in it.
-"""
+"""The folder of cassette_import itself: code in it is never part of a program."""
 
 import os
 from typing import Final

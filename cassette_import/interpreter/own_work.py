@@ -1,7 +1,7 @@
 """Own work: whether this thread does work of cassette_import's own.
 
 Functions of the program that such work calls run plain meanwhile: finders, audit hooks, what replaces `__import__`. To
-overdub them may need the very work that calls them. Knows the current thread; must not know what the work is.
+overdub them may need the very work that calls them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A class of `typing.Protocol` takes ten times as long to make, and what it adds is for `isinstance`, which is never used
 with protocols here. `typing.cast` may be overdubbed, and hooks call `cast`.
-
-Knows type checkers; must not know any protocol.
 """
 
 from __future__ import annotations

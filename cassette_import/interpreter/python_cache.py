@@ -1,7 +1,4 @@
-"""The code that Python itself has cached of a source file, in its `.pyc`.
-
-Knows the format of these files. Must not know modules or what their code is for.
-"""
+"""The code that Python itself has cached of a source file, in its `.pyc`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Compiling without warnings: Python has issued them already when it compiled the program.
 
-`warnings.catch_warnings` would make Python forget which warnings the program has shown, and show them again. Knows the
-filters of `warnings`; must not know what is compiled.
+`warnings.catch_warnings` would make Python forget which warnings the program has shown, and show them again.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ four without cassette_import.
 CPython doubles the size of a new piece until the frame fits, and the frames of later calls take the rest. So the
 frame of one function that declares a large stack, and never uses it, makes room for a thousand frames. Untouched
 pages of memory are not taken.
-
-Knows the size of frames; must not know programs.
 """
 
 from __future__ import annotations

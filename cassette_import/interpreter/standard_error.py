@@ -1,7 +1,6 @@
 """The standard error of the process: lines and a status line for the user, until the program closes or redirects it.
 
-Text is written to the file descriptor in one piece: no buffer, lock or stream of the program takes part. Knows file
-descriptors and terminals; must not know what is written.
+Text is written to the file descriptor in one piece: no buffer, lock or stream of the program takes part.
 """
 
 from __future__ import annotations

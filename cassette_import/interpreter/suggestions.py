@@ -1,7 +1,4 @@
-"""What a user may have meant by a name that is unknown: the known name that is most similar.
-
-Knows texts; must not know what the names are of.
-"""
+"""What a user may have meant by a name that is unknown: the known name that is most similar."""
 
 from __future__ import annotations
 

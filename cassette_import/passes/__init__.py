@@ -1,5 +1,5 @@
 """Ready-made passes, which contexts of any kind can use.
 
-Each pass converts trees only. What the converted code calls are methods of the active context, so the context says what
-a branch or a loop means. Knows trees; must not know contexts.
+Each pass converts trees only. What the converted code calls are methods of the active context, so the context says
+what a branch or a loop means.
 """

@@ -1,7 +1,4 @@
-"""What stands around the events of a branch: the variables of its contexts, and the handler for errorhooks.
-
-Knows shapes and trees; must not know events or how a branch is chosen.
-"""
+"""What stands around the events of a branch: the variables of its contexts, and the handler for errorhooks."""
 
 from __future__ import annotations
 

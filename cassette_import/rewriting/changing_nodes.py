@@ -1,7 +1,4 @@
-"""Which kinds of nodes rewriting may change for some shapes, so that all other nodes are neither copied nor visited.
-
-Knows shapes and kinds of nodes; must not know how nodes are rewritten.
-"""
+"""Which kinds of nodes rewriting may change for some shapes, so that all other nodes are neither copied nor visited."""
 
 from __future__ import annotations
 

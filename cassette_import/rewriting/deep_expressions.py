@@ -2,7 +2,7 @@
 
 A chain such as ``a.b().c()…`` or ``a + b + c…`` nests once for each operator, and its events nest several times as
 deep. What a statement evaluates first into a temporary becomes a statement of its own: nothing is evaluated in another
-order. Knows trees and temporaries; must not know events.
+order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The test at a function's entry, which chooses the branch of a variant.
-
-Knows trees and shapes; must not know how events are built.
-"""
+"""The test at a function's entry, which chooses the branch of a variant."""
 
 from __future__ import annotations
 

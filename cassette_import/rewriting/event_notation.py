@@ -3,8 +3,6 @@
 ``@max(a, b)`` is an event whose function is `max`; ``@operator.add(a, b)`` is that of ``a + b``. ``?max(a, b)`` is an
 event only if `max` is one of the functions that the context has chosen. Displays, literals and names of the module keep
 their form: ``@[a, b]``, ``@1.5``, ``@name``. What has no mark runs as it is written.
-
-Knows trees and which events a shape wants; must not know how events are compiled.
 """
 
 from __future__ import annotations

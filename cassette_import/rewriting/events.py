@@ -1,7 +1,4 @@
-"""`Events`: the kinds of events that a context type can choose.
-
-Knows the names of the kinds; must not know which syntax or function belongs to them (see `primitives`).
-"""
+"""`Events`: the kinds of events that a context type can choose."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The blocks of a function before its events are rewritten: what each branch of it begins with.
-
-Knows functions, and helpers for values that may be tagged; must not know events or contexts.
-"""
+"""The blocks of a function before its events are rewritten: what each branch of it begins with."""
 
 from __future__ import annotations
 

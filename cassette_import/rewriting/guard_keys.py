@@ -1,7 +1,4 @@
-"""The keys of guards: how the attribute of a variant's cell that holds the guard of a call site is spelled.
-
-Knows which parts identify a guard; must not know what a guard tests.
-"""
+"""The keys of guards: how the attribute of a variant's cell that holds the guard of a call site is spelled."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which form the events in a node take, by their surroundings.
-
-Knows syntax, and where assignment expressions are allowed; must not know what a form builds.
-"""
+"""Which form the events in a node take, by their surroundings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The names that a module binds, as rewriting needs them.
-
-Knows names; must not know how they are found.
-"""
+"""The names that a module binds, as rewriting needs them."""
 
 from __future__ import annotations
 

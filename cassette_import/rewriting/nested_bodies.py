@@ -1,7 +1,4 @@
-"""The bodies that passes made of the functions in a function, by the place of these functions.
-
-Knows annotated trees; must not know what passes are, or how functions are rewritten.
-"""
+"""The bodies that passes made of the functions in a function, by the place of these functions."""
 
 from __future__ import annotations
 

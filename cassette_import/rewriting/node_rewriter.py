@@ -1,7 +1,4 @@
-"""Rewriting of nodes: which form an event takes, by its surroundings, and which blocks have a form of their own.
-
-Knows the mode that a node is in; must not know what a form builds, or which branches a function has.
-"""
+"""Rewriting of nodes: which form an event takes, by its surroundings, and which blocks have a form of their own."""
 
 from __future__ import annotations
 

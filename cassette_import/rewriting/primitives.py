@@ -1,7 +1,6 @@
 """Primitives: for each kind of syntax, the function that does the same, with which hooks are called as `f`.
 
-Where Python has no such function, it is defined here. ``python -m cassette_import primitives`` prints the table. Knows
-kinds of events; must not know how an event is built or run.
+Where Python has no such function, it is defined here. ``python -m cassette_import primitives`` prints the table.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Where no temporaries are allowed, rewritten code keeps values outside the frame (see `syntax.operand_stack` of the
 runtime). Readers get the value itself in both places if it is a name, else a variable: ``(_1 := f(x)) < y and _1 …``.
-
-Knows the helpers in trees; must not know events or shapes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Readable names: what readers of rewritten code get to see for a symbol.
-
-Knows how symbols are spelled; must not know trees.
-"""
+"""Readable names: what readers of rewritten code get to see for a symbol."""
 
 from __future__ import annotations
 

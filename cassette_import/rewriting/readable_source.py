@@ -1,7 +1,4 @@
-"""Rewritten trees as text that people can read and Python can parse.
-
-Knows trees; must not know how names are spelled, or what they mean.
-"""
+"""Rewritten trees as text that people can read and Python can parse."""
 
 from __future__ import annotations
 

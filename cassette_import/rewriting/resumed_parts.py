@@ -2,8 +2,6 @@
 
 An expression cannot catch exceptions. So if there are errorhooks, the statement around it has the handler. What the
 variable of the pending event holds while the body is suspended is None: an event that was carried out here is over.
-
-Knows shapes, and what stands around a branch; must not know which parts of a body these are, or how events are built.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rewriting of a function, lambda or module: the tree that is compiled instead of the plain one.
 
-A function gets a branch for each shape, or one body for all contexts if it can be suspended. Knows what a branch begins
-and ends with; must not know which form an event takes.
+A function gets a branch for each shape, or one body for all contexts if it can be suspended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`Shape`: all that rewriting knows of the contexts for which a body is specialised.
 
-A shape is plain data. The trees of two variants with equal shapes differ only in the prefix of their names. Knows kinds
-of events, primitives, and which hooks there are; must not know what hooks do, or how trees are rewritten.
+A shape is plain data. The trees of two variants with equal shapes differ only in the prefix of their names.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A symbol whose value never changes is a constant of the code. All others are attributes of a *cell*, which is a
 constant: there is one cell for the flags, one for the names of attributes, and one for each variant. The compiler gets
-a placeholder for each constant. Knows symbols; must not know the objects that they stand for.
+a placeholder for each constant.
 """
 
 from __future__ import annotations

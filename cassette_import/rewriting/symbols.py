@@ -3,8 +3,7 @@
 All of them start with ``@``, so that no program can have such a name of its own. `variant_names` has the symbols of one
 variant, which start with its prefix. No namespace has these names: `symbol_places` tells where their values are.
 
-Variables of rewritten functions have names of the same form, see `temporaries`. Knows how names are spelled; must not
-know what they hold.
+Variables of rewritten functions have names of the same form, see `temporaries`.
 """
 
 from __future__ import annotations

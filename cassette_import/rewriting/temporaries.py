@@ -2,8 +2,6 @@
 
 Like the names of `symbols` they start with ``@``. The number in a name is the depth of the event: how deeply events
 nest in its operands. Two events of the same depth are never evaluated within each other, so they share temporaries.
-
-Knows how names are spelled; must not know when temporaries are assigned.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A generator or coroutine may be resumed in another context, so its events look up the context. It cannot change between
 two suspensions, though: a run of statements without ``yield`` and ``await``, or the expression ``f(x)`` in
 ``await f(x)``, may be rewritten like the body of a function that cannot be suspended.
-
-Knows syntax that suspends; must not know how events are built.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Blocks of statements in the untagged form: compound statements, and the statements in them.
 
-All statements without a handler take the inlined form. Knows compound statements; must not know how a step is built.
+All statements without a handler take the inlined form.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ assignment to a variable of its frame, which the compiler knows. So ``(x * x + 1
 
 What is yielded may die before the next item is asked for, so a list hands it on, and temporaries are let go before.
 Any context may resume the expression, at each item. What decides what is evaluated takes the form that looks up the
-context. Knows the clauses of generator expressions; must not know statements.
+context.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bodies that another context may resume, in the untagged form: generators and coroutines.
 
-As long as nothing is tagged and no hook takes any event, an event is plain whichever context is active, and none has to
-be looked up. What the frame tests is set anew where the body goes on after a suspension: no notification reaches the
-frame of a suspended body. Knows where bodies are suspended; must not know how a step is built.
+As long as nothing is tagged and no hook takes any event, an event is plain whichever context is active, and none has
+to be looked up. What the frame tests is set anew where the body goes on after a suspension: no notification reaches
+the frame of a suspended body.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Simple statements in the untagged form: those whose expressions become steps (`forms.untagged`).
 
-A handler returns whether it has rewritten its statement. Knows simple statements and the order in which their parts are
-evaluated; must not know how a step is built, or blocks.
+A handler returns whether it has rewritten its statement.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The names of one variant: the one place that builds its symbols and takes them apart.
 
-They start with the prefix of the variant; those of its guards are among them (`Guard`). Knows how names are spelled;
-must not know what they hold.
+They start with the prefix of the variant; those of its guards are among them (`Guard`).
 """
 
 from __future__ import annotations

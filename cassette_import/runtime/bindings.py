@@ -1,7 +1,6 @@
 """The bindings of rewritten syntax: the values of its symbols, whichever context is active.
 
-Few programs have code in which loops or blocks are events, so the modules that implement these are late. Knows which
-module implements which symbol; must not know what it does.
+Few programs have code in which loops or blocks are events, so the modules that implement these are late.
 """
 
 from __future__ import annotations

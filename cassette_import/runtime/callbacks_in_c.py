@@ -1,7 +1,4 @@
-"""Callbacks in C: the Python functions that a callable in C, or what is given to it, holds and may call.
-
-Knows callables, generators and higher-order leaves; must not know events, or which code is overdubbed.
-"""
+"""Callbacks in C: the Python functions that a callable in C, or what is given to it, holds and may call."""
 
 from __future__ import annotations
 

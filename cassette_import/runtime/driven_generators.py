@@ -1,6 +1,6 @@
 """Driven generators, coroutines and iterators: they run in an activation of their own whenever they are advanced.
 
-The code that advances them does not run in it. Knows activations; must not know contexts, or how an activation is made.
+The code that advances them does not run in it.
 """
 
 from __future__ import annotations

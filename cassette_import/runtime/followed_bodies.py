@@ -5,8 +5,6 @@ elsewhere: in `next`, in a loop, in C code, in an event loop. Where a context of
 code reports the steps of each body that can be suspended to a `FollowedBody`, which is in a variable of the body
 itself. Some ways of suspension have no place for a call, such as a step of `yield from` or `await`. There a proxy
 reports, which stands between the body and the iterator that it waits for. The frames of proxies are hidden.
-
-Knows activations and the interpreter's protocols; must not know what contexts do with the steps.
 """
 
 from __future__ import annotations

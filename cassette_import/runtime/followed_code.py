@@ -1,7 +1,6 @@
 """What rewritten code calls when the body of a function begins, in contexts that follow bodies.
 
-Each function returns the run of the body, a `FollowedBody`, to which the code then reports its steps. Knows
-activations; must not know how the steps of a body are reported.
+Each function returns the run of the body, a `FollowedBody`, to which the code then reports its steps.
 """
 
 from __future__ import annotations

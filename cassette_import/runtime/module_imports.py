@@ -1,8 +1,7 @@
 """Module imports: how the module level of an overdubbed module is executed while contexts are active.
 
 Loaders call `MODULE_IMPORTS.execute`. The package above that knows contexts connects a function that chooses the
-contexts in which a module level runs; until then, modules are executed as Python does it. Knows names of modules; must
-not know contexts, or how modules are found and loaded.
+contexts in which a module level runs; until then, modules are executed as Python does it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 No namespace shows a symbol. A value that never changes is a constant of the code. The others are attributes of
 *cells*, which are constants themselves: one cell has the flags, and each variant has one. Cells are modules, because
 the interpreter reads attributes of modules fastest; no import finds them.
-
-Knows no symbol itself: each module adds those that it defines. Must not know what is active.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which functions have overdubbed bodies: the queries of the runtime.
 
-Specialisation connects its registry of code, which is above the runtime. Knows code objects; must not know how bodies
-are compiled.
+Specialisation connects its registry of code, which is above the runtime.
 """
 
 from __future__ import annotations

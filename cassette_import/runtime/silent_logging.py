@@ -1,7 +1,4 @@
-"""Calls of `logging` that write nothing, because the logger ignores the level.
-
-Knows loggers; must not know contexts.
-"""
+"""Calls of `logging` that write nothing, because the logger ignores the level."""
 
 from __future__ import annotations
 

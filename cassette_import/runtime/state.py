@@ -1,7 +1,6 @@
 """What is active, here and now: one context variable, and the activations that it holds.
 
-A context variable belongs to the thread and to the asyncio task. Knows activations and their variants; must not know
-hooks, code or functions, nor how activations come into use.
+A context variable belongs to the thread and to the asyncio task.
 """
 
 from __future__ import annotations

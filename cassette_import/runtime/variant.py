@@ -1,8 +1,7 @@
 """What runtime and specialisation know of a variant: a stack of context types, and what compiled bodies need of it.
 
 The class itself is `activation.variants.StackVariant`; these protocols let the lower packages use it without importing
-it. Knows shapes, guards and code objects; must not know what instances of contexts hold, what a hook does, or how
-variants are made.
+it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Specialising ahead of time: all functions of a module get compiled bodies, although the module is not executed.
-
-Knows the registry and the active variant. Must not know contexts, packages, or how code is made.
-"""
+"""Specialising ahead of time: all functions of a module get compiled bodies, although the module is not executed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The body compiler: rewrites and compiles the code of a function, with a branch for each variant.
-
-Knows units, trees and files. Must not know which code is live.
-"""
+"""The body compiler: rewrites and compiles the code of a function, with a branch for each variant."""
 
 from __future__ import annotations
 

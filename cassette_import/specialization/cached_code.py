@@ -5,8 +5,6 @@ them, and trampolines. It is executed as it is: nothing is searched, replaced or
 
 On disk, code has placeholders with the prefixes that its variants had in the process that compiled it. Code that is in
 use is live (`live_code`), and becomes what it was on disk again when it is written.
-
-Knows code objects and the prefixes of variants. Must not know files, units, or which functions have which code.
 """
 
 from __future__ import annotations

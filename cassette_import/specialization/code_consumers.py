@@ -4,8 +4,6 @@ Some packages keep code objects, to recognise the frames of their functions: the
 read code objects, to send functions elsewhere or to compile them: they get the plain ones, because names of rewritten
 code exist in this process only, and because the globals and instructions of a trampoline or a compiled body are not
 those of the function.
-
-Knows functions, code objects and containers. Must not know which code is live, nor rewriting.
 """
 
 from __future__ import annotations

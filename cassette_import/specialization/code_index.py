@@ -1,7 +1,4 @@
-"""The code index: which function unit a code object belongs to, in any of its states.
-
-Knows files, source and code objects. Must not know which code is live, nor how events are rewritten.
-"""
+"""The code index: which function unit a code object belongs to, in any of its states."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Who is notified of compiled code. Listeners may be added before the body compiler is imported.
-
-Knows the protocol of listeners; must not know how bodies are compiled.
-"""
+"""Who is notified of compiled code. Listeners may be added before the body compiler is imported."""
 
 from __future__ import annotations
 

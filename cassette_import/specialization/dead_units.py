@@ -1,8 +1,7 @@
 """Dead units: functions that are gone, of whose code nothing but the index knows, are forgotten with their bodies.
 
 The index keeps the code of a function in all its states, because any of them may be in use: by a function, a frame, or
-the code of an enclosing function. Whether one is, its count of references says. Knows units and code objects; must not
-know how bodies are compiled, or when functions are instrumented.
+the code of an enclosing function. Whether one is, its count of references says.
 """
 
 from __future__ import annotations

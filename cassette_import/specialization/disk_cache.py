@@ -6,8 +6,6 @@ nothing is lost with a process that is killed. A record that was cut off, and wh
 A cache is never necessary: if anything is wrong with a file or a disk, `read` returns nothing, `write` and `append`
 return 0, and nothing is raised (checklist C4, C7). Writing a cache never imports anything (C8): all that is needed is
 imported at the top.
-
-Knows names, headers and the file system. Must not know what the values are.
 """
 
 from __future__ import annotations

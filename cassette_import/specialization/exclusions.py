@@ -1,6 +1,6 @@
 """Exclusions: functions that are left alone because another compiler reads their bytecode or source.
 
-The lists are data. Knows decorators in trees. Must not know units or contexts.
+The lists are data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The stamp of a source file, by which a change of the file is noticed.
-
-Knows files; must not know what is in them.
-"""
+"""The stamp of a source file, by which a change of the file is noticed."""
 
 from __future__ import annotations
 

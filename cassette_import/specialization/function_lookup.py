@@ -1,7 +1,7 @@
 """Which function object was called: a trampoline knows its unit and the environment, but not the function.
 
 The *environment* of a call is a function made in the trampoline: it carries the globals and the cells of the function
-that was called. Knows units and live functions. Must not know variants.
+that was called.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Units and file records: one function of the source, one source file.
 
-Data, which the registry and its parts change. Knows source files and variants. Must not know contexts, or how code is
-rewritten.
+Data, which the registry and its parts change.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 The methods of a dataclass and of a named tuple are generated anew by a second copy of their module, which says what it
 passes to `exec` and `eval`. Whether a text is that of a function, the comparison of its code with the function's shows.
-
-Knows classes and functions; must not know units, or how code is rewritten.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The texts that modules give to `compile`, `exec` and `eval`: functions in them are overdubbed as those of the module.
 
-Only the extension of dispatch tells of them. Knows the registry; must not know how code is rewritten.
+Only the extension of dispatch tells of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Copies of hook functions that are overdubbed themselves, because their module is.
 
-Hooks are called through copies of their functions (see `runtime.dispatch.hook_functions`). Knows which code is live.
-Must not know contexts, or when hooks are called.
+Hooks are called through copies of their functions (see `runtime.dispatch.hook_functions`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Instrumentation: live functions get trampolines or compiled bodies that test whether a variant is active.
-
-Knows units, live functions, and of a variant only its shape and guards. Must not know how bodies are compiled, hooks,
-or how events are rewritten.
-"""
+"""Instrumentation: live functions get trampolines or compiled bodies that test whether a variant is active."""
 
 from __future__ import annotations
 

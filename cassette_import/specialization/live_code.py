@@ -2,8 +2,6 @@
 
 The compiler and the disk cache know code with placeholders (`rewriting.symbol_places`), which can be serialised.
 Code that may run has the objects themselves among its constants (`runtime.names`).
-
-Knows code objects and symbols. Must not know units, files, or what the objects do.
 """
 
 from __future__ import annotations

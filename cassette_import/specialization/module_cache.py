@@ -3,8 +3,6 @@
 There is one file of the cache for each source file and each tuple of variants' shapes. Each body and each module is
 added to it as soon as it is compiled, so a run that is killed loses nothing. When a process ends, the bodies that it
 compiled are put into their module, which the next process executes as it is.
-
-Knows source files and the shapes of variants. Must not know how bodies are compiled, or which code is live.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Progress: how much a process has specialised, and a notice on standard error when that takes long.
-
-Knows when code is made, and how to notify the user. Must not know how code is made.
-"""
+"""Progress: how much a process has specialised, and a notice on standard error when that takes long."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The registry: which modules and root functions are overdubbed, and for which variants functions are instrumented.
 
-This is the face of the package: the packages above call its methods. Knows modules, source and code objects, and of a
-variant only its shape. Must not know hooks, or how events are rewritten.
+This is the face of the package: the packages above call its methods.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The registry needs everything that specialises functions, and importing that takes longer than most programs take to
 start. So it is imported together with `Context`, without which no context is entered. Until then the port lists the
 modules that are to be overdubbed, and answers what the registry would answer: nothing is specialised.
-
-Knows modules by name, and the stamps of their files. Must not know code, contexts, or what the registry does.
 """
 
 from __future__ import annotations

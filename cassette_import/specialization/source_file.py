@@ -1,7 +1,4 @@
-"""The source of one file: reading and parsing it, finding functions in it, compiling rewritten trees.
-
-Knows files and trees. Must not know units or contexts.
-"""
+"""The source of one file: reading and parsing it, finding functions in it, compiling rewritten trees."""
 
 from __future__ import annotations
 import __future__

@@ -1,7 +1,4 @@
-"""The text of a source, without parsing it: decoded, dedented, and the names that it passes on.
-
-Knows texts; must not know files or trees.
-"""
+"""The text of a source, without parsing it: decoded, dedented, and the names that it passes on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The specialiser: trampolines call it on the first entry of a function, which gets a compiled body then.
-
-Knows units, live functions and variants. Must not know hooks, or how events are rewritten.
-"""
+"""The specialiser: trampolines call it on the first entry of a function, which gets a compiled body then."""
 
 from __future__ import annotations
 

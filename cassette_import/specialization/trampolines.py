@@ -10,8 +10,6 @@ A process may load tens of thousands of trampolines from the disk cache, and cal
 constants of each would take longer than to load it. So trampolines get `enter` from the one registry of the interpreter
 that code reaches from a constant, by no name of a namespace: the registry of codecs. An encoder may return an instance
 of any subclass of `bytes`.
-
-Knows code objects. Must not know contexts, or how code is rewritten.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A generator or coroutine that begins while no context is active may be resumed in one. So its body looks up the active
 context at each event, and uses no names of a particular variant.
-
-Knows shapes and the guards of a variant. Must not know contexts, or how guards learn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Other number systems: the base `Algebra` runs unmodified code on numbers whose arithmetic is a table.
-
-Knows how numbers carry a meaning through a program; must not know any number system, nor other contexts.
-"""
+"""Other number systems: the base `Algebra` runs unmodified code on numbers whose arithmetic is a table."""
 
 from cassette_import.contexts.algebra.context import Algebra, Meaningless
 from cassette_import.contexts.algebra.evaluation import Number, evaluate

@@ -1,7 +1,4 @@
-"""The base `Algebra` of number systems: the metadata of a number is its meaning, which a table of rules computes.
-
-Knows when a number has lost its meaning, and that this is an error; must not know the rule of any function.
-"""
+"""The base `Algebra` of number systems: the metadata of a number is its meaning, which a table of rules computes."""
 
 from __future__ import annotations
 

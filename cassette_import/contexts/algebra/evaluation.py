@@ -1,7 +1,4 @@
-"""The function `evaluate`: runs an unmodified function on numbers that have a meaning.
-
-Knows the base of number systems; must not know the rule of any function.
-"""
+"""The function `evaluate`: runs an unmodified function on numbers that have a meaning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The overloads of number systems: how a call becomes that of a rule for the meanings of its arguments.
 
-Knows functions of numbers, folds and decisions; must not know any number system. The overloads are hidden frames,
-because the program may inspect its callers.
+The overloads are hidden frames, because the program may inspect its callers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The context `Allocations`, which tells which calls allocate memory, which calls leave some behind, and who keeps it.
-
-Knows hooks, and what `tracemalloc` measures; must not know any other context, or who runs the program.
+"""The context `Allocations`, which tells which calls allocate memory, which calls leave some behind, and who
+keeps it.
 """
 
 from cassette_import.contexts.allocations.context import Allocations

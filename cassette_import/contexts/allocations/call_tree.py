@@ -1,7 +1,4 @@
-"""The call tree of a thread: for each path of calls, the memory that its calls allocate and leave behind.
-
-Knows nodes, and the calls in progress of a thread; must not know how memory is measured.
-"""
+"""The call tree of a thread: for each path of calls, the memory that its calls allocate and leave behind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`Allocations`: which calls allocate memory, what they leave behind, and which lines keep it.
 
-The hooks read how much memory is allocated, and count what happened since the hook before. Knows hooks; must not know
-how memory is measured, or how results are shown.
+The hooks read how much memory is allocated, and count what happened since the hook before.
 """
 
 from __future__ import annotations

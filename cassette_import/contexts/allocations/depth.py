@@ -2,8 +2,7 @@
 
 `tracemalloc` finds the line of each recorded frame at each allocation, by a search from the beginning of its function.
 In a long function of the program, one allocation takes twenty times as long as in a short one, and a hook has dozens.
-So hooks allocate below frames of their own, which have no lines to search. Knows frames and code; must not know memory
-or hooks.
+So hooks allocate below frames of their own, which have no lines to search.
 """
 
 from __future__ import annotations

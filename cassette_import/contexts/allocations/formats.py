@@ -1,7 +1,4 @@
-"""The file formats of allocations: a flame graph by bytes, collapsed stacks, speedscope, and the table.
-
-Knows these formats and statistics; must not know how memory is measured.
-"""
+"""The file formats of allocations: a flame graph by bytes, collapsed stacks, speedscope, and the table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What was alive at the event with the most memory: the blocks there are looked at as memory rises.
 
 To look at all blocks takes time for each of them. So it happens at each new highest event as long as that costs less
-than the events themselves, and otherwise when memory has risen by an eighth. Knows live blocks; must not know calls.
+than the events themselves, and otherwise when memory has risen by an eighth.
 """
 
 from __future__ import annotations

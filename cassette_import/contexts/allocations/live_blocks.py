@@ -1,8 +1,7 @@
 """Which memory is alive at a moment, by the line of the program that allocated it.
 
 `tracemalloc` has the innermost frames of each block. Blocks that cassette_import allocated for itself are left out;
-frames of it that only pass a call on are looked through. Knows traces and the folders of cassette_import; must not
-know call trees.
+frames of it that only pass a call on are looked through.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """One run of the body of a generator, coroutine or callback, as allocations are measured.
 
-From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Knows call
-trees and memory; must not know how a body reports its steps.
+From each resumption to the next suspension, the body is a call in the tree of the thread that advances it.
 """
 
 from __future__ import annotations

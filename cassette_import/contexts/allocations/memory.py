@@ -1,10 +1,9 @@
 """Memory at call boundaries: what rose and fell between two events, and which call it belongs to.
 
-`tracemalloc` knows how many bytes are allocated now and at the highest point since it was asked last; NumPy reports its
-data to it. A *stretch* is what runs between two events. The memory that hooks allocate is in no stretch: a stretch
-begins after a hook with the memory of that moment. All threads share one memory, so a stretch that begins with an event
-of one thread and ends with one of another belongs to neither. Knows `tracemalloc`, the garbage collector and call
-trees; must not know hooks.
+`tracemalloc` knows how many bytes are allocated now and at the highest point since it was asked last; NumPy reports
+its data to it. A *stretch* is what runs between two events. The memory that hooks allocate is in no stretch: a stretch
+begins after a hook with the memory of that moment. All threads share one memory, so a stretch that begins with an
+event of one thread and ends with one of another belongs to neither.
 """
 
 from __future__ import annotations

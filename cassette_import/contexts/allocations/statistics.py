@@ -1,7 +1,4 @@
-"""Allocations by call site, and the peak: what is computed from call trees when measuring is over.
-
-Knows call trees and live blocks; must not know how they are measured, or how results are shown.
-"""
+"""Allocations by call site, and the peak: what is computed from call trees when measuring is over."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The table of allocations: call sites with bytes, what is left and kept, and the peak with its calls.
-
-Knows statistics; must not know how they are computed.
-"""
+"""The table of allocations: call sites with bytes, what is left and kept, and the peak with its calls."""
 
 from __future__ import annotations
 

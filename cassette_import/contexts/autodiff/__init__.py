@@ -1,7 +1,4 @@
-"""Derivatives of unmodified scalar and NumPy code, in forward and reverse mode.
-
-Knows the derivatives of functions and how metadata propagates; must not know other contexts.
-"""
+"""Derivatives of unmodified scalar and NumPy code, in forward and reverse mode."""
 
 from cassette_import.contexts.autodiff import quick_forms as quick_forms
 from cassette_import.contexts.autodiff.derivatives import derivative, gradient, jvp, vjp

@@ -1,7 +1,4 @@
-"""The derivatives of functions of complex numbers, as data.
-
-Knows mathematics; must not know contexts.
-"""
+"""The derivatives of functions of complex numbers, as data."""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ calls of functions in the module of `f` and in installed packages. A result that
 a comparison or of `int`, has derivative zero. A number that a leaf without a rule computes from one with a derivative
 is an error, and so is one that is computed from its text. If the program has imported NumPy, arrays have derivatives
 too; see `arrays`.
-
-Knows the two modes, and structures of numbers; must not know the derivative of any function.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The two modes of differentiation as contexts: `Forward` pushes derivatives forward, `Reverse` records a tape.
-
-Knows the derivatives of functions of numbers, and registers an overload for each; must not know arrays, nor the public
-functions.
-"""
+"""The two modes of differentiation as contexts: `Forward` pushes derivatives forward, `Reverse` records a tape."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Quick forms of the overload `differentiate`: the derivatives of functions of one or two real numbers, as code.
 
-Each function that is made here does for floats and integers whose only metadata is a derivative, or a node on the tape,
-what `differentiate` does: the same operations in the same order, with no step between. It passes other arguments to the
-overload. Knows the table of functions and the metadata of both modes; must not know how an overload is found.
+Each function that is made here does for floats and integers whose only metadata is a derivative, or a node on the
+tape, what `differentiate` does: the same operations in the same order, with no step between. It passes other arguments
+to the overload.
 """
 
 from __future__ import annotations

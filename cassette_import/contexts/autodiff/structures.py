@@ -1,7 +1,4 @@
-"""Structures (lists, tuples, dicts) of numbers and arrays, as arguments and results of differentiated functions.
-
-Knows wrappers and the shadow store; must not know how derivatives are computed.
-"""
+"""Structures (lists, tuples, dicts) of numbers and arrays, as arguments and results of differentiated functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Compilers behind graphs: an unmodified function and its callees as one function of machine code.
-
-Knows the public names; must not know how code is written.
-"""
+"""Compilers behind graphs: an unmodified function and its callees as one function of machine code."""
 
 from cassette_import.contexts.backends.jit import jit
 from cassette_import.contexts.backends.jitted import Jitted

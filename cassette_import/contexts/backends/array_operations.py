@@ -1,7 +1,6 @@
 """Operations of arrays as expressions of NumPy, which JAX evaluates with `jax.numpy` in the place of `numpy`.
 
-An expression has a test that is true where NumPy would raise an exception, or JAX give something else. Knows nodes and
-the tables of functions; must not know paths, or JAX.
+An expression has a test that is true where NumPy would raise an exception, or JAX give something else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A kernel as machine code, by numba. Knows numba; must not know traces' steps."""
+"""A kernel as machine code, by numba."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which points a flow still lacks: its kernel, run by Python, comes to a side of a branch that no point has taken.
-
-Knows flows, kernels and residual programs; must not know compilers.
-"""
+"""Which points a flow still lacks: its kernel, run by Python, comes to a side of a branch that no point has taken."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A flow as one kernel: a function of machine numbers, with its branches and loops.
-
-Knows flows and operations; must not know how a flow is recorded, or compilers.
-"""
+"""A flow as one kernel: a function of machine numbers, with its branches and loops."""
 
 from __future__ import annotations
 

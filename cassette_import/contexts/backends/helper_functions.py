@@ -1,7 +1,4 @@
-"""The functions that the expressions of operations call, as the text of modules.
-
-Knows nothing; must not know operations, or compilers.
-"""
+"""The functions that the expressions of operations call, as the text of modules."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A kernel as a program of XLA, by JAX. Knows JAX; must not know traces' steps."""
+"""A kernel as a program of XLA, by JAX."""
 
 from __future__ import annotations
 

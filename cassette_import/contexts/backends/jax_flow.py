@@ -1,6 +1,6 @@
 """A flow as a function of JAX: branches are `lax.cond`, and loops `lax.fori_loop` or `lax.while_loop`.
 
-Knows flows, operations and JAX; must not know how a flow is recorded. Importing the module does not import JAX.
+Importing the module does not import JAX.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The functions that kernels call, on numbers of JAX. Knows JAX; must not know kernels.
+"""The functions that kernels call, on numbers of JAX.
 
 Importing the module does not import JAX.
 """

@@ -1,6 +1,6 @@
 """Paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions.
 
-The expressions are those of a kernel. Knows kernels; must not know how a function is compiled.
+The expressions are those of a kernel.
 """
 
 from __future__ import annotations

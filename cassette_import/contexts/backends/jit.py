@@ -1,7 +1,4 @@
-"""`jit`: an unmodified function and all that it calls, compiled by a backend.
-
-Knows residual programs and compiled functions; must not know kernels.
-"""
+"""`jit`: an unmodified function and all that it calls, compiled by a backend."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A compiled function: which of its points compiled code computes, and which Python does, and when to compile again.
-
-Knows residual programs and kernels; must not know expressions.
-"""
+"""A compiled function: which of its points compiled code computes, and which Python does, and when to compile again."""
 
 from __future__ import annotations
 

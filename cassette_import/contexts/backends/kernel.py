@@ -1,7 +1,6 @@
 """Paths through a function as one kernel: a function of machine numbers, without exceptions, and a tree of `if`.
 
 The kernel returns the number of the path, or -1 where Python has to compute the result, and the numbers of the result.
-Knows traces and operations; must not know compilers.
 """
 
 from __future__ import annotations

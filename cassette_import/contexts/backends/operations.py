@@ -1,8 +1,7 @@
 """Operations of Python's numbers as expressions for machine numbers, with the tests that tell where these differ.
 
 Python's integers have no limit, and its functions raise exceptions; 64 bits and machine code do neither. So an
-operation is an expression, and a test that is true where Python would give something else. Knows nodes; must not
-know paths.
+operation is an expression, and a test that is true where Python would give something else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The results of many points as arrays. Knows templates and NumPy; must not know compilers."""
+"""The results of many points as arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The context `CallTypes`, which records types of arguments and results at each call site, and writes type stubs.
-
-Knows hooks, frames, and how types are written; must not know any other context, or who runs the program.
-"""
+"""The context `CallTypes`, which records types of arguments and results at each call site, and writes type stubs."""
 
 from cassette_import.contexts.call_types.context import CallTypes
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape

@@ -1,7 +1,4 @@
-"""Type annotations: the text of shapes, and of unions of shapes.
-
-Knows shapes; must not know call sites, or how shapes were recorded.
-"""
+"""Type annotations: the text of shapes, and of unions of shapes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The functions of modules that were called, with the types of what went in and out: all that a stub is written of.
 
-It can be pickled, and the calls of several processes added up. Knows call sites, signatures and classes; must not know
-how call sites are recorded, nor how a stub is written.
+It can be pickled, and the calls of several processes added up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`CallTypes`: the types of arguments and results at each call site of a program.
 
 The call site is the current position of the frame that calls the hook. Each thread writes to its own table without a
-lock; `report` and `stubs` combine the tables afterwards. Knows hooks, frames and shapes; must not know how types are
-written.
+lock; `report` and `stubs` combine the tables afterwards.
 """
 
 from __future__ import annotations

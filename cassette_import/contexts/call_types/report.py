@@ -1,7 +1,4 @@
-"""Reports of call sites: as text, and as entries for JSON.
-
-Knows call sites and annotations; must not know how call sites are recorded.
-"""
+"""Reports of call sites: as text, and as entries for JSON."""
 
 from __future__ import annotations
 

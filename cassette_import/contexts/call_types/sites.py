@@ -1,6 +1,5 @@
-"""Call sites as `CallTypes` records them: the calls at one place in the code, with the types of what went in and out.
-
-Knows frames, code and callables; must not know hooks, or how call sites are reported.
+"""Call sites as `CallTypes` records them: the calls at one place in the code, with the types of what went in
+and out.
 """
 
 from __future__ import annotations

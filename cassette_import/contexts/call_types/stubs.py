@@ -1,7 +1,6 @@
 """Type stubs: the contents of a `.pyi` file for a module, with the types of the calls where its source has none.
 
-A stub hides the module from type checkers, so all that the module defines is in it. Knows called functions, annotations
-and source; must not know call sites, nor the functions themselves.
+A stub hides the module from type checkers, so all that the module defines is in it.
 """
 
 from __future__ import annotations

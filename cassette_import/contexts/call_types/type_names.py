@@ -1,7 +1,4 @@
-"""Names of types as stubs write them: found where the classes are, and sent to other processes in their place.
-
-Knows classes and modules; must not know shapes, or how a name is written in the stub of one module.
-"""
+"""Names of types as stubs write them: found where the classes are, and sent to other processes in their place."""
 
 from __future__ import annotations
 

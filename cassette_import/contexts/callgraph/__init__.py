@@ -1,7 +1,4 @@
-"""The context `CallGraph`, which counts which function calls which, and writes lists, pictures and graph files.
-
-Knows hooks, frames and graphs; must not know any other context, or who runs the program.
-"""
+"""The context `CallGraph`, which counts which function calls which, and writes lists, pictures and graph files."""
 
 from cassette_import.contexts.callgraph.context import CallGraph
 from cassette_import.contexts.common.graphs.graph import Function, Graph

@@ -1,8 +1,7 @@
 """`CallGraph`: which function calls which, and how often.
 
 The prehook is the only hook: the caller is the frame that calls the hook, so there is no stack to keep. Each thread
-counts in its own table without a lock; the tables are added up afterwards. Knows hooks and frames; must not know how
-graphs are drawn or written.
+counts in its own table without a lock; the tables are added up afterwards.
 """
 
 from __future__ import annotations

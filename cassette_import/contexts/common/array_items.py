@@ -1,7 +1,4 @@
-"""Loops over arrays with metadata: each item gets the metadata that a subscript gives it.
-
-Knows wrappers and events; must not know any context, nor NumPy.
-"""
+"""Loops over arrays with metadata: each item gets the metadata that a subscript gives it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The overload of leaves that have a composition: their metadata is that of the composition.
-
-Knows how a composition runs in the contexts of the program; must not know any composition, nor any context.
-"""
+"""The overload of leaves that have a composition: their metadata is that of the composition."""
 
 from __future__ import annotations
 

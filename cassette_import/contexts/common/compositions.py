@@ -2,7 +2,7 @@
 
 The functions run on wrapped numbers: their operators, and the calls that they make through `run`, are events. Plain
 numbers become fractions, so nothing is rounded that a context does not see. Arguments that are iterables are lists
-here. Knows mathematics; must not know contexts.
+here.
 """
 
 from __future__ import annotations

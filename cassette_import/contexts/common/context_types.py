@@ -1,7 +1,4 @@
-"""Context types derived at run time: what a context intercepts belongs to its type, so each choice needs a type.
-
-Knows how a context type is declared; must not know any ready-made context.
-"""
+"""Context types derived at run time: what a context intercepts belongs to its type, so each choice needs a type."""
 
 from __future__ import annotations
 

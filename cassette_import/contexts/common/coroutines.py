@@ -1,7 +1,4 @@
-"""Coroutines that stand for those of the program's functions: they have their names, and leave none behind.
-
-Knows coroutines; must not know any context.
-"""
+"""Coroutines that stand for those of the program's functions: they have their names, and leave none behind."""
 
 from __future__ import annotations
 

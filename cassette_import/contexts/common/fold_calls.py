@@ -1,7 +1,4 @@
-"""Calls of functions that fold numbers, such as `sum`, `math.prod` and `min`: which numbers they fold, in order.
-
-Knows how these functions take their arguments; must not know rules, metadata or any context.
-"""
+"""Calls of functions that fold numbers, such as `sum`, `math.prod` and `min`: which numbers they fold, in order."""
 
 from __future__ import annotations
 

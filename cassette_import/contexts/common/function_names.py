@@ -1,7 +1,4 @@
-"""Names of functions in the output of contexts, found without running any code of the program.
-
-Knows Python's kinds of callables; must not know any context.
-"""
+"""Names of functions in the output of contexts, found without running any code of the program."""
 
 from __future__ import annotations
 

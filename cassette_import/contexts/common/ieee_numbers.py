@@ -1,7 +1,7 @@
 """Numbers that compute as IEEE 754 says, where Python raises: `1.0 / 0.0` is infinite, `0.0 / 0.0` is no number.
 
-A rule computes with them where it fails with the numbers of the program, at the edge of a domain for example: its error
-would reach a program that has made none. Knows arithmetic; must not know rules, nor contexts.
+A rule computes with them where it fails with the numbers of the program, at the edge of a domain for example: its
+error would reach a program that has made none.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What a context intercepts belongs to its type. So each set of targets has a type of its own, with one overload that is
 registered for exactly these functions. All other calls stay as they are written, and cost what they cost without the
-context. Knows how overloads are registered; must not know what they do.
+context.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Numbers whose metadata must not be lost: what contexts do that promise the right derivative or true bounds.
 
 A leaf without a rule may compute text or an object from numbers: it gets the metadata `UNKNOWN`. A number that is
-computed from these, or from numbers, is an error. Knows tagged values and errors; must not know any rule.
+computed from these, or from numbers, is an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The program that is about to run while contexts are made: its functions do not exist yet.
-
-Knows names of modules; must not know how programs are run, or any context.
-"""
+"""The program that is about to run while contexts are made: its functions do not exist yet."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Targets in the program's own file, which a context of this file or of another module has imported under its name.
 
 The program runs as `__main__`, so its functions are others than those that the hooks and overloads of such a context
-were registered for. They are registered for the functions of `__main__` as well, once these exist. Knows handlers and
-modules; must not know how programs are run.
+were registered for. They are registered for the functions of `__main__` as well, once these exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Files that contexts wrote in several processes, as one file: sums of profiles, and traces one after the other.
-
-Knows the formats of the files; must not know contexts, or how processes are started.
-"""
+"""Files that contexts wrote in several processes, as one file: sums of profiles, and traces one after the other."""
 
 from __future__ import annotations
 

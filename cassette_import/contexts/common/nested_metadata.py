@@ -1,7 +1,7 @@
 """One context's metadata of a number, beside that of other contexts: how contexts of numbers nest.
 
-An overload takes its own metadata off the arguments, calls the function with what is left, so that contexts further out
-compute theirs, and puts its own metadata on the result. Knows wrappers; must not know what the metadata is.
+An overload takes its own metadata off the arguments, calls the function with what is left, so that contexts further
+out compute theirs, and puts its own metadata on the result.
 """
 
 from __future__ import annotations

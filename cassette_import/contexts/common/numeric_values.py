@@ -1,7 +1,6 @@
 """Floating-point numbers in values: numbers, arrays of NumPy, containers; no code of the program runs to find them.
 
-NumPy is not imported: until the program imports it, no value is an array. Knows numbers, arrays and containers; must
-not know contexts.
+NumPy is not imported: until the program imports it, no value is an array.
 """
 
 from __future__ import annotations

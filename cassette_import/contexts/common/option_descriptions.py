@@ -1,7 +1,4 @@
-"""The options of a context type with their defaults and descriptions, read from its signature and its docstring.
-
-Knows signatures and docstrings in numpy's style; must not know any single context, or the command line.
-"""
+"""The options of a context type with their defaults and descriptions, read from its signature and its docstring."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Options of ready-made contexts: events as text, and one list of options for `__new__` and `__init__`.
-
-Knows `Events` and signatures; must not know any context.
-"""
+"""Options of ready-made contexts: events as text, and one list of options for `__new__` and `__init__`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Which of the objects that a call has changed outlive it: something refers to them that the call has not made.
 
-This is how the garbage collector finds what is reachable from outside: by references that no known object has. Knows
-objects; must not know contexts.
+This is how the garbage collector finds what is reachable from outside: by references that no known object has.
 """
 
 from __future__ import annotations

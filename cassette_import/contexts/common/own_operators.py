@@ -1,7 +1,6 @@
 """Which calls on numbers run a special method of the program: that of a subclass of `float`, `int` or `Fraction`.
 
-The rules for numbers do not describe such a method. It runs as a function of the program. Knows the special methods
-behind operators and functions; must not know rules or metadata.
+The rules for numbers do not describe such a method. It runs as a function of the program.
 """
 
 from __future__ import annotations

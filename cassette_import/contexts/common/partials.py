@@ -1,7 +1,7 @@
 """The derivatives of operators and of functions of `math`, for numbers of Python.
 
 The rule for an argument is a function of the result and the arguments. Rules call functions through `run`, so that
-contexts further out see the derivative as they see the program. Knows the table of functions; must not know contexts.
+contexts further out see the derivative as they see the program.
 """
 
 from __future__ import annotations

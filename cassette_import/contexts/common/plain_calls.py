@@ -1,7 +1,4 @@
-"""Calls that an overload makes as if there were no overload: the program's special methods run in the context.
-
-Knows activations; must not know any context.
-"""
+"""Calls that an overload makes as if there were no overload: the program's special methods run in the context."""
 
 from __future__ import annotations
 

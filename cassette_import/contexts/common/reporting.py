@@ -3,8 +3,6 @@
 A context need not report anything. One that does has `summary()`, and `formats` if it writes files. One whose output
 would not fit into memory has `stream(path)`, which is called before the program runs. One whose file may lack something
 that the user expects has `notice()`.
-
-Knows suffixes and paths; must not know any context.
 """
 
 from __future__ import annotations

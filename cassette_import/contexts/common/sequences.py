@@ -1,7 +1,6 @@
 """Lists and tuples of the type of another one, with other items.
 
-A class that the program derives from a named tuple may have a `__new__` with any parameters, so it is not called. Knows
-Python's sequences; must not know any context.
+A class that the program derives from a named tuple may have a `__new__` with any parameters, so it is not called.
 """
 
 from __future__ import annotations

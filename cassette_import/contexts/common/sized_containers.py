@@ -1,7 +1,4 @@
-"""Containers that can be asked for their size and their items at will: code in C answers, and none of the program.
-
-Knows how classes in C and in Python differ; must not know any context.
-"""
+"""Containers that can be asked for their size and their items at will: code in C answers, and none of the program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Functions whose result is a size, a position or a count, as data: their integers are no numbers of a computation.
-
-Knows functions of the interpreter; must not know contexts.
-"""
+"""Functions whose result is a size, a position or a count, as data: their integers are no numbers of a computation."""
 
 from __future__ import annotations
 

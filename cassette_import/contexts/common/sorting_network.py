@@ -1,7 +1,4 @@
-"""Sorting by `min` and `max` alone, of which each context knows the result without deciding which number is smaller.
-
-Knows Batcher's odd-even merge sort; must not know contexts.
-"""
+"""Sorting by `min` and `max` alone, of which each context knows the result without deciding which number is smaller."""
 
 from __future__ import annotations
 

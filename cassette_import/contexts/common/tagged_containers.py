@@ -1,7 +1,4 @@
-"""Containers with tagged items: what a context gives to a function of the program, and reads from its result.
-
-Knows wrappers, and the containers of Python; must not know what the metadata is.
-"""
+"""Containers with tagged items: what a context gives to a function of the program, and reads from its result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Targets: functions that the options of a context choose, as callables or as text such as ``"time.time"``.
-
-Knows how Python finds names, and which function a callable runs; must not know any context.
-"""
+"""Targets: functions that the options of a context choose, as callables or as text such as ``"time.time"``."""
 
 from __future__ import annotations
 

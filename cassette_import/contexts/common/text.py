@@ -1,6 +1,5 @@
-"""Small pieces of text that several reports need: counts with their noun, short paths, errors on one line, text files.
-
-Knows strings, paths and exceptions; must not know contexts.
+"""Small pieces of text that several reports need: counts with their noun, short paths, errors on one line,
+text files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Targets that no call has matched: a misspelled name, or a package that is not overdubbed, must not go unnoticed.
 
 `run` and pytest report them for the contexts that they make. For contexts that a program makes, one warning for each
-place where the program makes them is issued when the process ends. Knows contexts and their places; must not know what
-a context does with its targets.
+place where the program makes them is issued when the process ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`contract`, `solve`: boxes that contain all solutions of an equation whose sides are unmodified functions.
-
-Knows interval constraint programming; must not know other contexts.
-"""
+"""`contract`, `solve`: boxes that contain all solutions of an equation whose sides are unmodified functions."""
 
 from cassette_import.interpreter.installed_packages import needs
 

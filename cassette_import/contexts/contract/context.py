@@ -1,8 +1,4 @@
-"""The context `PathRecorder`: the metadata of a number is the node of a trace that computes it.
-
-Knows how one path through a program is recorded, and how a decision is made and remembered; must not know the rule of
-any function, nor who asks for paths.
-"""
+"""The context `PathRecorder`: the metadata of a number is the node of a trace that computes it."""
 
 from __future__ import annotations
 

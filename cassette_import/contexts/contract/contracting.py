@@ -2,8 +2,6 @@
 
 >>> contract(lambda x, y: x * x + y, ((0, 10), (3, 5)), 4)
 ((0.0, 1.0), (3.0, 4.0))
-
-Knows boxes, targets and paths; must not know how a solution is proven.
 """
 
 from __future__ import annotations

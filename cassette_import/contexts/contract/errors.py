@@ -1,7 +1,4 @@
-"""The errors of code through which no constraint can be followed.
-
-Knows call sites; must not know contexts, or the rule of any function.
-"""
+"""The errors of code through which no constraint can be followed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What is left of the operands of an operation when its result is known: the inverses of functions of bounds.
 
 Each function gets bounds of the result and of the operands, and returns narrower ones of the operands, or raises
-`Empty`. Knows bounds and elementary functions; must not know derivatives or programs.
+`Empty`.
 """
 
 from __future__ import annotations

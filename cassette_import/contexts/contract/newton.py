@@ -1,7 +1,4 @@
-"""Interval Newton methods on a trace: smaller boxes from derivatives, and the proof that a box has one solution.
-
-Knows bounds of values and derivatives; must not know operations or programs.
-"""
+"""Interval Newton methods on a trace: smaller boxes from derivatives, and the proof that a box has one solution."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The operations of traces, as data: the values of each, what is left of its operands, and its partial derivatives.
-
-Knows functions of bounds; must not know programs, nor how a trace runs.
-"""
+"""The operations of traces, as data: the values of each, what is left of its operands, and its partial derivatives."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The overloads of `PathRecorder` for functions of numbers, and folds.
 
-Importing the module registers them. Knows the context and its rules; must not know who asks for paths. The overloads
-are hidden frames, because the program may inspect its callers.
+Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The paths of a function through its branches, each recorded as a trace.
 
-Every number of the box takes one of the paths, or raises an exception. Knows how a function runs in a recorder; must
-not know what is done with traces.
+Every number of the box takes one of the paths, or raises an exception.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules of functions of numbers: the operations and decisions of which each one consists.
 
 A rule gets the recorder, the function and the nodes of its operands, and returns a node, or an integer or truth value
-that it has decided. Knows what each function computes; must not know how it is called.
+that it has decided.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The function `solve`: all solutions of an equation in a box, each enclosed, and proven unique where that is possible.
-
-Knows contraction, bisection and the proof; must not know how a function is recorded.
+"""The function `solve`: all solutions of an equation in a box, each enclosed, and proven unique where that is
+possible.
 """
 
 from __future__ import annotations

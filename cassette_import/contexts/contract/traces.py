@@ -1,7 +1,7 @@
 """Traces: what one path through a function computes, as a graph of operations on bounds, with the path's conditions.
 
 A trace runs forwards (bounds of every node), backwards (HC4: narrower bounds of the operands, from those of the
-result), and gives bounds of the derivatives. Knows operations; must not know programs or contexts.
+result), and gives bounds of the derivatives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The context `Faults`, which makes chosen calls fail, take longer, or return another result.
-
-Knows which calls are chosen and what is injected into them; must not know the functions.
-"""
+"""The context `Faults`, which makes chosen calls fail, take longer, or return another result."""
 
 from cassette_import.contexts.faults.context import Faults
 

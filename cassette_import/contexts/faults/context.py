@@ -1,7 +1,7 @@
 """`Faults`: injects faults into chosen calls, to test how a program handles them.
 
 A fault is an exception, a delay, or a changed result. Calls are counted for each target separately, in the order in
-which they begin, over all threads. Knows calls and their numbers; must not know what the options mean.
+which they begin, over all threads.
 """
 
 from __future__ import annotations

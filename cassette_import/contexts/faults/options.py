@@ -1,7 +1,4 @@
-"""The options of `faults`: which calls are chosen, which exception is raised, how a result is changed.
-
-Knows options; must not know calls.
-"""
+"""The options of `faults`: which calls are chosen, which exception is raised, how a result is changed."""
 
 from __future__ import annotations
 

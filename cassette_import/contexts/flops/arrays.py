@@ -1,8 +1,7 @@
 """Which operations a call does with arrays: tables of NumPy's functions, counted by element.
 
 A function that reduces `n` numbers to one does `n - 1` operations, a product of matrices one multiplication for each
-product of two numbers. Nothing is imported: the tables are made once the program has imported NumPy. Knows NumPy;
-must not know contexts.
+product of two numbers. Nothing is imported: the tables are made once the program has imported NumPy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`Flops`: counts the floating-point operations of a program by kind and by function.
 
 Each thread counts in a table of its own without a lock; `counts` and `by_function` combine the tables. A leaf that
-computes numbers from numbers, and for which no rule is known, is counted as a call in `uncounted`. Knows hooks and
-frames; must not know how many operations a call does.
+computes numbers from numbers, and for which no rule is known, is counted as a call in `uncounted`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which operations a call does with numbers: tables of operators, and of functions of `math` and `cmath`.
 
-An operation is named after the function of `operator` or `math` that does it. An operation with complex numbers is that
-of its parts: CPython multiplies by four products, and divides as R. L. Smith does ("Algorithm 116: Complex division",
-Communications of the ACM 5, 1962). Knows numbers; must not know arrays, nor contexts.
+An operation is named after the function of `operator` or `math` that does it. An operation with complex numbers is
+that of its parts: CPython multiplies by four products, and divides as R. L. Smith does ("Algorithm 116: Complex
+division", Communications of the ACM 5, 1962).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`fuzz`: inputs for which unmodified code raises exceptions, guided by what the code compares.
-
-Knows its function and its results; must not know other contexts.
-"""
+"""`fuzz`: inputs for which unmodified code raises exceptions, guided by what the code compares."""
 
 from cassette_import.contexts.fuzz.findings import Finding
 from cassette_import.contexts.fuzz.fuzzing import Findings, fuzz

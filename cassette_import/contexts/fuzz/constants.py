@@ -1,7 +1,6 @@
 """The constants of functions, as their source has them: values that are worth writing into inputs.
 
-They are compiled from the source once more, because the code of a function changes when a context is entered. Knows
-source and code objects; must not know inputs.
+They are compiled from the source once more, because the code of a function changes when a context is entered.
 """
 
 from __future__ import annotations

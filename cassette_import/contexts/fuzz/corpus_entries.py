@@ -1,7 +1,4 @@
-"""The entries of the corpus: inputs that reached something new.
-
-Knows inputs; must not know how they are searched, run or kept in files.
-"""
+"""The entries of the corpus: inputs that reached something new."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Coverage of branches and lines: `sys.monitoring` where there is one, otherwise `sys.settrace`.
 
 Both report only what was not seen before, so a function that takes known branches costs what it costs alone. A branch
-is known by its place in the source: the code of a function changes when a context is entered. Knows CPython's events;
-must not know inputs.
+is known by its place in the source: the code of a function changes when a context is entered.
 """
 
 from __future__ import annotations

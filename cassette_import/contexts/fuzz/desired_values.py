@@ -1,6 +1,6 @@
 """Desired values of the arguments of comparisons: those that would change what the function returns.
 
-Each is for one argument. Knows functions of Python; must not know inputs, or where an argument comes from.
+Each is for one argument.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Findings: exceptions of the function under test, each call site once, and the tests that show them.
-
-Knows tracebacks and the source of tests; must not know how inputs are found.
-"""
+"""Findings: exceptions of the function under test, each call site once, and the tests that show them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The function `fuzz`: inputs for which an unmodified function raises exceptions.
 
-Checks what the caller gives and prepares a search. Knows the parts of a search; must not know how one goes on.
+Checks what the caller gives and prepares a search.
 """
 
 from __future__ import annotations

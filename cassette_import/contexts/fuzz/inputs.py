@@ -1,7 +1,4 @@
-"""Inputs as trees of leaves: texts, bytes and numbers, alone or in lists and dicts; and how they are kept in files.
-
-Knows the values that can be inputs; must not know how they are changed or run.
-"""
+"""Inputs as trees of leaves: texts, bytes and numbers, alone or in lists and dicts; and how they are kept in files."""
 
 from __future__ import annotations
 

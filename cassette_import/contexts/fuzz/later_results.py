@@ -1,7 +1,4 @@
-"""Results of the function under test that run later: generators and coroutines, which are run to their end.
-
-Knows these types, and how a test runs them; must not know inputs or findings.
-"""
+"""Results of the function under test that run later: generators and coroutines, which are run to their end."""
 
 from __future__ import annotations
 

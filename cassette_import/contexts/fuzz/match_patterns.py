@@ -1,7 +1,7 @@
 """The patterns of `match` statements as comparisons: what each part of the subject is compared with.
 
 The interpreter compares without an event. So a pass hands the subject to the active context first, with what the
-patterns want of its parts. Knows patterns; must not know inputs or runs.
+patterns want of its parts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Which comparisons were reached and which were true so far: how a search comes closer to a branch before it is taken.
-
-Knows comparisons; must not know inputs or runs.
+"""Which comparisons were reached and which were true so far: how a search comes closer to a branch before it
+is taken.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Smaller inputs that still show a finding: parts are left out, then what is left is made plain.
-
-Knows inputs; must not know what a finding is.
-"""
+"""Smaller inputs that still show a finding: parts are left out, then what is left is made plain."""
 
 from __future__ import annotations
 

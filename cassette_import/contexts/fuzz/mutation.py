@@ -1,7 +1,4 @@
-"""Random changes of inputs: parts of texts, numbers, and the structure of lists and dicts.
-
-Knows inputs and a list of tokens; must not know where tokens come from or what an input reaches.
-"""
+"""Random changes of inputs: parts of texts, numbers, and the structure of lists and dicts."""
 
 from __future__ import annotations
 

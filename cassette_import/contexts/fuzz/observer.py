@@ -1,7 +1,7 @@
 """The tagged run: which parts of an input reach which comparison, and what they are compared with.
 
-The context tags the leaves of the input with their places. It notes calls of functions in `COMPARISONS` and
-`LOOK_UPS` that get a tagged value, also where C code computed it. Knows tagging; must not know what is written where.
+The context tags the leaves of the input with their places. It notes calls of functions in `COMPARISONS` and `LOOK_UPS`
+that get a tagged value, also where C code computed it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which part of an input a value was computed from: the metadata of the tagged run.
 
-An origin is a tuple of spans. A span is a part of one leaf; where the program cuts a text, its span is cut too. Knows
-how functions of texts move their parts; must not know comparisons.
+An origin is a tuple of spans. A span is a part of one leaf; where the program cuts a text, its span is cut too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Texts that a regular expression matches: a few short ones, from its parsed form.
 
-Knows the parser of `re`; must not know inputs. A text may fail to match where the expression looks around or back,
-so callers try it.
+A text may fail to match where the expression looks around or back, so callers try it.
 """
 
 from __future__ import annotations

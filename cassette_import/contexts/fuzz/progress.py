@@ -1,7 +1,4 @@
-"""The line that shows the progress of a search: on a terminal, each one takes the place of the one before.
-
-Knows a stream; must not know what is shown.
-"""
+"""The line that shows the progress of a search: on a terminal, each one takes the place of the one before."""
 
 from __future__ import annotations
 

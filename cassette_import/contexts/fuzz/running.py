@@ -1,7 +1,4 @@
-"""Runs of the function under test, bounded in time, in the depth of recursion and in memory.
-
-Knows exceptions, signals and limits of processes; must not know where inputs come from.
-"""
+"""Runs of the function under test, bounded in time, in the depth of recursion and in memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The search: which input runs next, which are kept, and when the tagged run tells what to write where.
-
-Knows all parts of fuzzing; must not know how inputs are changed, run or kept in files.
-"""
+"""The search: which input runs next, which are kept, and when the tagged run tells what to write where."""
 
 from __future__ import annotations
 

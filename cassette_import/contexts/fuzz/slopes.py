@@ -1,6 +1,5 @@
-"""Numbers that are computed from the input before they are compared: a second run with a shifted one gives the slope.
-
-Knows numbers in inputs, as leaves and as digits; must not know runs.
+"""Numbers that are computed from the input before they are compared: a second run with a shifted one gives
+the slope.
 """
 
 from __future__ import annotations

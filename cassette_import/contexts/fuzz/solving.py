@@ -1,8 +1,7 @@
 """From a comparison to changes of the input: the other operand is written where its counterpart came from.
 
 An operand is rarely in the input as it is compared: `int` has read digits, `struct` four bytes, `lower` a text. So it
-is searched in the part of the input in each encoding, and its counterpart is written in the one that is found. Knows
-encodings; must not know runs.
+is searched in the part of the input in each encoding, and its counterpart is written in the one that is found.
 """
 
 from __future__ import annotations

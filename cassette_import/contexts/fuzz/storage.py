@@ -1,7 +1,6 @@
 """The folder of a fuzzed function: its corpus, and its findings with their tests.
 
-Each file is written at once or not at all, so a process that is killed leaves whole files. Knows files; must not know
-how inputs are found.
+Each file is written at once or not at all, so a process that is killed leaves whole files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A strategy of Hypothesis whose examples are the inputs that a search has kept, and variations of them.
 
-Knows Hypothesis's strategies, and the results of a search; must not know how inputs are found. Hypothesis is imported
-when a strategy is made: nothing else needs it.
+Hypothesis is imported when a strategy is made: nothing else needs it.
 """
 
 from __future__ import annotations

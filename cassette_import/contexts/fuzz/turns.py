@@ -1,7 +1,7 @@
 """Whose turn it is, the fast tier's or the tagged one's.
 
 A search that ends after a number of executions counts, so that it can be repeated; one that ends by the clock shares
-its time. Knows how long rounds took; must not know what they do.
+its time.
 """
 
 from __future__ import annotations

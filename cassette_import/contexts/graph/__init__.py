@@ -1,7 +1,4 @@
-"""Programs as data: the graph of what an unmodified function computes, and what is left of it for known arguments.
-
-Knows the public names; must not know how a graph is traced.
-"""
+"""Programs as data: the graph of what an unmodified function computes, and what is left of it for known arguments."""
 
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
 from cassette_import.contexts.graph.graph import Graph, graph

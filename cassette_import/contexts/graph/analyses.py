@@ -1,7 +1,4 @@
-"""What a graph says about the computation: common subexpressions, dead nodes, the critical path, parallelism.
-
-Knows nodes; must not know how they were traced.
-"""
+"""What a graph says about the computation: common subexpressions, dead nodes, the critical path, parallelism."""
 
 from __future__ import annotations
 

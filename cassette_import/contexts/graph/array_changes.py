@@ -1,7 +1,4 @@
-"""Which arrays a call of NumPy changes in place, and what makes a new array instead.
-
-Knows functions of NumPy; must not know nodes.
-"""
+"""Which arrays a call of NumPy changes in place, and what makes a new array instead."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The functions, methods and attributes of NumPy that mean the same in `jax.numpy`: tables of names.
 
-Knows names of NumPy; must not know nodes, or JAX. Importing the module does not import NumPy.
+Importing the module does not import NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The overloads of a trace for arrays: what makes one, and statements that change one.
 
-An array that gets unknown numbers is a node from the call on that has made it. That is known when the first such number
-is assigned: the trace begins again then. Knows the context; must not know other overloads.
+An array that gets unknown numbers is a node from the call on that has made it. That is known when the first such
+number is assigned: the trace begins again then.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The trace follows the memory of an array, not its names: whatever refers to the array, or to a view of it, means the
 newest version. An array may be changed if the call has made it, and if each operation that has got it makes a new
-array, or a known view. Knows nodes, and which functions of NumPy make views; must not know overloads.
+array, or a known view.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Changes of an array as functions: a copy of the array is changed, and returned.
-
-Knows the syntax of changes; must not know nodes, or which arrays may be changed.
-"""
+"""Changes of an array as functions: a copy of the array is changed, and returned."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The overloads of a trace that read and change containers: items, keys, lengths, iterators and attributes.
 
 The items of a container that is unknown itself are nodes; where only the key is unknown, a guard decides it, or the
-container becomes an operand. Importing the module registers them. Knows the context; must not know operators.
+container becomes an operand. Importing the module registers them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The context of a trace: the metadata of a value is the node that computes it.
-
-Knows nodes, and how a leaf becomes one; must not know how arguments and results are taken apart.
-"""
+"""The context of a trace: the metadata of a value is the node that computes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors of graphs. Knows call sites; must not know nodes."""
+"""The errors of graphs."""
 
 from __future__ import annotations
 

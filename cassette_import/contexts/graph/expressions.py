@@ -1,7 +1,4 @@
-"""Operations, guards and constants as text of Python programs.
-
-Knows the syntax of functions; must not know how statements are arranged.
-"""
+"""Operations, guards and constants as text of Python programs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A flow as one readable program, with `if`, `while` and `for`.
-
-Knows statements and expressions; must not know how a flow is recorded.
-"""
+"""A flow as one readable program, with `if`, `while` and `for`."""
 
 from __future__ import annotations
 

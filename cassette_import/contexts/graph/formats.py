@@ -1,6 +1,6 @@
 """Graphs as DOT, GraphML, JSON, SVG and HTML, and as graphs of networkx.
 
-The SVG picture is that of a call graph. Knows graphs and pictures; must not know how graphs are traced.
+The SVG picture is that of a call graph.
 """
 
 from __future__ import annotations

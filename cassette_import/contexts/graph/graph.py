@@ -1,4 +1,4 @@
-"""`graph`, and the `Graph` that it returns. Knows traces; must not know programs made of them."""
+"""`graph`, and the `Graph` that it returns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What is the same for a value in every run: the type of a number; the type, elements and shape of an array of NumPy.
-
-Knows numbers and arrays; must not know nodes' functions, or compilers.
+"""What is the same for a value in every run: the type of a number; the type, elements and shape of an array
+of NumPy.
 """
 
 from __future__ import annotations

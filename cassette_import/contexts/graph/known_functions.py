@@ -1,7 +1,6 @@
 """Which functions a graph may call, which change something, and which give a result of a certain type.
 
-What is not listed here is refused: it may read a clock, or write a file. Knows functions of the standard library and of
-NumPy; must not know contexts.
+What is not listed here is refused: it may read a clock, or write a file.
 """
 
 from __future__ import annotations

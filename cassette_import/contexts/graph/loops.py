@@ -1,7 +1,7 @@
 """Loops in straight-line code: runs of steps that do the same with the results of the run before.
 
 A loop has columns, the constants and results that differ from iteration to iteration, and variables, whose results are
-used in the next iteration. Knows steps; must not know how programs are written.
+used in the next iteration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Operations that raise for no values of the types that their operands have, so that unused ones can be left out.
 
-What is not listed here may raise, and stays in a program. Knows nodes and functions of the standard library; must not
-know programs.
+What is not listed here may raise, and stays in a program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a trace consists of: nodes, guards, and templates of values that contain results of nodes.
-
-Knows values and functions; must not know contexts, or how a trace is made.
-"""
+"""What a trace consists of: nodes, guards, and templates of values that contain results of nodes."""
 
 from __future__ import annotations
 

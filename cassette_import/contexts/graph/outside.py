@@ -2,7 +2,7 @@
 
 A graph computes results and has no effects. Every object that the program changes is noted with its former content.
 What outlives the call must not be changed, unless it belongs to a known argument: what the function writes there is
-undone after the trace, as if it had got a copy. Knows objects; must not know nodes.
+undone after the trace, as if it had got a copy.
 """
 
 from __future__ import annotations

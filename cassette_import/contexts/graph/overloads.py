@@ -1,7 +1,6 @@
 """The overloads of a trace: operators, decisions, subscripts, and functions that ask for types.
 
-Importing the module registers them. Knows the context; must not know how arguments and results are taken apart. The
-overloads are hidden frames, because the program may inspect its callers.
+Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A graph as one HTML page that works offline: functions are frames around their operations, which collapse.
-
-Knows graphs and the page's template; must not know how graphs are traced.
-"""
+"""A graph as one HTML page that works offline: functions are frames around their operations, which collapse."""
 
 from __future__ import annotations
 

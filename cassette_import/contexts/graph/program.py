@@ -1,7 +1,4 @@
-"""Paths through a function as one readable program: straight-line code, and `if` for guards.
-
-Knows traces and expressions; must not know when a path is added.
-"""
+"""Paths through a function as one readable program: straight-line code, and `if` for guards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The frame of a program: its imports and tables, the head of the function, and the tests of its arguments.
-
-Knows traces' arguments and expressions; must not know the steps of a program.
-"""
+"""The frame of a program: its imports and tables, the head of the function, and the tests of its arguments."""
 
 from __future__ import annotations
 

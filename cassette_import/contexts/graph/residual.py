@@ -1,4 +1,4 @@
-"""`residual` and `inline`: partial evaluation. Knows traces and programs; must not know expressions."""
+"""`residual` and `inline`: partial evaluation."""
 
 from __future__ import annotations
 

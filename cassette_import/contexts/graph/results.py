@@ -2,7 +2,7 @@
 
 A known object in the result that the call has made, such as an array, is another object in each call. One that is
 older, such as a known argument or a table of a module, is the same, unless the call changes it: then it is a copy with
-the changes. Knows templates and metadata; must not know runs.
+the changes.
 """
 
 from __future__ import annotations

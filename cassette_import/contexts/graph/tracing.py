@@ -1,7 +1,4 @@
-"""The trace of one call: arguments are taken apart into inputs, the function runs, the result becomes a template.
-
-Knows the context and its overloads; must not know what is done with a trace.
-"""
+"""The trace of one call: arguments are taken apart into inputs, the function runs, the result becomes a template."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The names that variables of a program have: those of the source to which a call site's result is assigned.
-
-Knows source files and call sites; must not know nodes.
-"""
+"""The names that variables of a program have: those of the source to which a call site's result is assigned."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`enclosure`: guaranteed bounds of the exact values of a function; the context `Intervals`.
-
-Knows interval arithmetic; must not know other contexts.
-"""
+"""`enclosure`: guaranteed bounds of the exact values of a function; the context `Intervals`."""
 
 from cassette_import.contexts.intervals.enclosure import enclosure
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided

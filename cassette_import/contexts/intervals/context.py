@@ -1,8 +1,4 @@
-"""The context `Intervals`: the metadata of a number is a span that contains its exact value.
-
-Knows how a program decides on enclosures, and spans; must not know the rule of any function, nor the
-function `enclosure`.
-"""
+"""The context `Intervals`: the metadata of a number is a span that contains its exact value."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 Interval(low=0.841..., high=1.186...)
 
 Where a span does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
-branch. Knows the context, and which functions have rules; must not know what a rule computes.
+branch.
 """
 
 from __future__ import annotations

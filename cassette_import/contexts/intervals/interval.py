@@ -1,7 +1,4 @@
-"""Intervals, and the errors of code for which no enclosure is found.
-
-Knows call sites, and the bounds of a ball; must not know contexts, or the rule of any function.
-"""
+"""Intervals, and the errors of code for which no enclosure is found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The rules of functions of numbers, as data: the enclosure of the result for the enclosures of the arguments.
 
-Enclosures are spans. Each rule gets those of the arguments and a function that chooses one of several possible integers
-or truth values. Knows spans; must not know contexts.
+Enclosures are spans. Each rule gets those of the arguments and a function that chooses one of several possible
+integers or truth values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Lanes: scalar code of unmodified packages, on whole arrays.
 
-`vectorize(f)` calls a function once for many values. NumPy is the only dependency (extra `lanes`). Knows
-the public names; must not know how lanes are computed.
+`vectorize(f)` calls a function once for many values. NumPy is the only dependency (extra `lanes`).
 """
 
 from cassette_import.interpreter.installed_packages import is_installed, needs

@@ -1,7 +1,4 @@
-"""Arrays of the caller: arguments become columns of lanes, and results get the shape of the arguments.
-
-Knows NumPy, columns and structures; must not know how runs are scheduled.
-"""
+"""Arrays of the caller: arguments become columns of lanes, and results get the shape of the arguments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Calls of functions outside of the program that have lanes as arguments: the rules for some builtins.
-
-Knows lanes and known functions; must not know how code is converted.
-"""
+"""Calls of functions outside of the program that have lanes as arguments: the rules for some builtins."""
 
 from __future__ import annotations
 

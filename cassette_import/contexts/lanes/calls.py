@@ -1,7 +1,4 @@
-"""Calls in the program: what is called when a function is, and which calls are refused.
-
-Knows which functions are overdubbed, and the rules of the others; must not know how code is converted.
-"""
+"""Calls in the program: what is called when a function is, and which calls are refused."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Columns: the values of many lanes as arrays that lose nothing, neither types nor bits.
 
-A column is an array of `float64`, `int64`, `bool` or `complex128`, an array of objects, or a `Mixed` column, where each
-lane has one of several kinds. Integers that do not fit into 64 bits are objects. Knows NumPy and Python's immutable
-types; must not know lanes.
+A column is an array of `float64`, `int64`, `bool` or `complex128`, an array of objects, or a `Mixed` column, where
+each lane has one of several kinds. Integers that do not fit into 64 bits are objects.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """NumPy's arithmetic for complex numbers, and for the functions of `cmath` that it computes as closely as Python does.
 
 Products and quotients are computed from the parts, in the order of Python: NumPy's own have other roundings. Results
-that are not finite are left to Python, and so are the other functions of `cmath`. Knows NumPy; must not know lanes.
+that are not finite are left to Python, and so are the other functions of `cmath`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Containers that hold values of lanes: found, taken apart, and made again for one lane.
 
 A function in C that gets a list reads what is in it, so each lane has a list of its own with plain values. The list is
-gone after the call: it must be a function that keeps and changes nothing. Knows Python's containers and `Lane`; must
-not know functions.
+gone after the call: it must be a function that keeps and changes nothing.
 """
 
 from __future__ import annotations

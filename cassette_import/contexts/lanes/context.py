@@ -1,7 +1,4 @@
-"""The context of a run: what converted code calls.
-
-Knows all parts of lanes; must not know how runs are scheduled.
-"""
+"""The context of a run: what converted code calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Derivatives within a run: forward mode, with a value of lanes for each direction.
 
 The partial derivatives are those of `autodiff`, applied to values of lanes. A gradient has a direction for each number
-of the arguments. Knows derivatives of functions; must not know the context `autodiff`, nor how lanes are scheduled.
+of the arguments.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A run repeats the function for lanes that were dropped, so it must leave nothing behind. Every object that the program
 changes is noted with its former content. After the run, an object that something else than the result refers to has
-outlived the call. Knows objects; must not know lanes.
+outlived the call.
 """
 
 from __future__ import annotations

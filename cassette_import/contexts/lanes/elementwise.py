@@ -1,8 +1,7 @@
 """Functions of immutable values, for all active lanes: by NumPy where a rule is known, else lane by lane.
 
-Lanes for which the function raises are dropped, so that the run goes on without them; if it raises for all of them, the
-exception is raised, with the arguments that each lane would have. Knows columns and rules; must not know how code is
-converted.
+Lanes for which the function raises are dropped, so that the run goes on without them; if it raises for all of them,
+the exception is raised, with the arguments that each lane would have.
 """
 
 from __future__ import annotations

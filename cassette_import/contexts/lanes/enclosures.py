@@ -1,8 +1,7 @@
 """Enclosures within a run: each lane has a span that contains its exact value.
 
 The rules are those of `intervals`, applied to the spans of each lane; the program's values are in the middle of the
-intervals, as arrays. A lane that a rule does not decide fails by itself. Needs python-flint. Knows the rules of
-`intervals`; must not know how lanes are scheduled.
+intervals, as arrays. A lane that a rule does not decide fails by itself. Needs python-flint.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The errors of lanes, and the place in the program that their messages name.
-
-Knows frames; must not know lanes.
-"""
+"""The errors of lanes, and the place in the program that their messages name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Iterators that something else than their present use refers to: advancing one for some lanes changes it for all.
 
 A reference that is not explained shows that the program can come back to an iterator. `enumerate`, `zip`, generator
-expressions and the like refer to others, which are looked for, too. Knows the interpreter's references; must not know
-lanes.
+expressions and the like refer to others, which are looked for, too.
 """
 
 from __future__ import annotations

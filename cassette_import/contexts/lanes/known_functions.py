@@ -1,7 +1,4 @@
-"""What functions outside of the program do with values: compute element by element, move, change, or nothing.
-
-Knows functions of the standard library; must not know lanes.
-"""
+"""What functions outside of the program do with values: compute element by element, move, change, or nothing."""
 
 from __future__ import annotations
 

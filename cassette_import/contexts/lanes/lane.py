@@ -1,8 +1,7 @@
 """`Lane`: what the program has in the place of a number that differs between lanes.
 
 A lane value belongs to the set of lanes for which it was computed. Operators compute for the lanes that are active. A
-truth test, where the program is not converted, drops the lanes that disagree. Knows how to compute element by element;
-must not know how code is converted.
+truth test, where the program is not converted, drops the lanes that disagree.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A run calls the function once for a group of lanes. All lanes that are active take the same path. Where they cannot,
 some are dropped: the run goes on without them, and they are run again by themselves, from the start. No decision is
 ever remembered, so none can be used for the wrong lane.
-
-Knows indices of lanes; must not know values, or how code is converted.
 """
 
 from __future__ import annotations

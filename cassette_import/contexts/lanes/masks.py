@@ -2,7 +2,7 @@
 
 Each construct has an object: `Choice`, `Loop`, `Frame`. It notes which lanes have left, with the values of the
 variables that they had then, and merges these at the join. Nothing is kept that an exception could leave in a wrong
-state: the objects are in local variables of the converted function. Knows sets and merging; must not know trees.
+state: the objects are in local variables of the converted function.
 """
 
 from __future__ import annotations

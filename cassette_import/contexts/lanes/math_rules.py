@@ -1,7 +1,6 @@
 """NumPy's functions for `round` to digits and for the functions of `math` that are no arithmetic.
 
-The rules are those of `number_rules`: a column, and which lanes only Python can compute. Knows NumPy; must not know
-lanes.
+The rules are those of `number_rules`: a column, and which lanes only Python can compute.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An operation makes an array and frees others. The allocator of the C library on Linux gives large pieces that are freed
 back to the system at once, and the system clears each page when it is used again: this takes longer than the
-arithmetic. The allocator keeps more if the program has freed a large piece before. Knows NumPy; must not know lanes.
+arithmetic. The allocator keeps more if the program has freed a large piece before.
 """
 
 from __future__ import annotations

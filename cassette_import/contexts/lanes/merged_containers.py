@@ -1,7 +1,7 @@
 """Lists and dicts that stand for others, of which each lane had one: a run is right while nothing tells them apart.
 
 Two equal objects are told apart by a change of one that the other does not show, or by `is`. The lanes are then run
-again without such containers. Knows references; must not know how values are merged.
+again without such containers.
 """
 
 from __future__ import annotations

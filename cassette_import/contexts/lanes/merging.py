@@ -2,7 +2,6 @@
 
 Numbers and immutable values become columns, tuples are merged item by item. Lists, dicts and objects have an identity:
 if they are not one object, the lanes are split, and those with one of the objects go on; the other ones are dropped.
-Knows sets and columns; must not know how code is converted.
 """
 
 from __future__ import annotations

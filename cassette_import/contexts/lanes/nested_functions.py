@@ -1,7 +1,4 @@
-"""Functions of contexts that compute for all lanes at once, where the program calls them within a run.
-
-Knows them by name, so that no other context is imported; must not know what they compute.
-"""
+"""Functions of contexts that compute for all lanes at once, where the program calls them within a run."""
 
 from __future__ import annotations
 

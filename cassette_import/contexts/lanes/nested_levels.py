@@ -1,8 +1,8 @@
 """Levels: contexts within a run, such as those of derivatives, which annotate values of lanes.
 
 One event serves all lanes: a number of the program is a value of lanes, and its annotation has values of lanes, too. A
-level gets its operands without its annotations, but with those of the levels further out, and computes with them as the
-program does. So levels can be nested. Knows annotations; must not know what a level computes.
+level gets its operands without its annotations, but with those of the levels further out, and computes with them as
+the program does. So levels can be nested.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A rule returns the column and a boolean array of *odd* lanes, or None for no odd lanes. Odd are lanes for which Python
 raises an exception, has a result of another type, or does not promise what NumPy computes. These are computed one by
-one by the function itself. A rule that returns None does not apply. Knows NumPy; must not know lanes.
+one by the function itself. A rule that returns None does not apply.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Objects that the program changes: a store under a mask changes the parts of the active lanes only.
-
-Knows lanes, merging and effects; must not know calls, or how code is converted.
-"""
+"""Objects that the program changes: a store under a mask changes the parts of the active lanes only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Parts: how a container or object is taken apart, and how another one like it is made of other parts.
 
 Objects are made without their own `__new__` and `__init__`, which are code of the program: as `copy` and `pickle` do.
-Knows Python's containers and objects; must not know how results are put together.
 """
 
 from __future__ import annotations

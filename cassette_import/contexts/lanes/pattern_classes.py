@@ -1,7 +1,6 @@
 """The classes that converted patterns name: `isinstance` asks them about values that differ between lanes.
 
-Where lanes decide differently, the run is split, as by any truth test in code that is not converted. Knows lanes and
-identity; must not know trees.
+Where lanes decide differently, the run is split, as by any truth test in code that is not converted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`range` with bounds that differ between lanes: a loop over it is left by each lane in its own time.
-
-Knows lanes; must not know how code is converted.
-"""
+"""`range` with bounds that differ between lanes: a loop over it is left by each lane in its own time."""
 
 from __future__ import annotations
 

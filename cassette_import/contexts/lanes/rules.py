@@ -1,7 +1,4 @@
-"""All rules by function and kinds of operands: those of real numbers, of `math`, and of complex numbers.
-
-Knows the tables of rules; must not know what they compute.
-"""
+"""All rules by function and kinds of operands: those of real numbers, of `math`, and of complex numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Functions of sequences of numbers: their arguments become one row of numbers, of which some differ between lanes.
-
-Knows structures of arguments; must not know lanes.
-"""
+"""Functions of sequences of numbers: their arguments become one row of numbers, of which some differ between lanes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 C code wants one bool, float or text of them, so it gets the one that most lanes have, and the other ones are dropped.
 Where the program itself asks, as in `float(x)` or `if x`, the method is called in place of C code, and its result may
-differ between lanes. Knows lanes and calls of methods; must not know how code is converted.
+differ between lanes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Results: the pieces of all runs, put together in the structure that the function returns.
-
-Knows lanes and columns; must not know how runs are scheduled.
-"""
+"""Results: the pieces of all runs, put together in the structure that the function returns."""
 
 from __future__ import annotations
 

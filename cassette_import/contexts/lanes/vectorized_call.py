@@ -1,7 +1,7 @@
 """One call of a vectorized function: its lanes run together where they can, and their results are put together.
 
 The lanes of a run take one path. Those that the run has dropped are run by themselves, and those that have effects one
-by one. Knows how lanes are scheduled in runs; must not know how code is converted, or which functions are vectorized.
+by one.
 """
 
 from __future__ import annotations

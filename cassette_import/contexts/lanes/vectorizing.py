@@ -7,8 +7,6 @@
 ...     return x * x
 >>> vectorize(clipped)(np.array([-1.0, 2.0, 3.0]))
 array([0., 4., 9.])
-
-Knows which functions can be vectorized; must not know how lanes are run.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects in
 several places. Functions, classes and objects without any state are equal only if they are the same object; in another
-run, functions and classes are equal if they have the same name and digest. Knows pickle; must not know contexts.
+run, functions and classes are equal if they have the same name and digest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Exact copies of NumPy arrays: pickle does not write whether an array is read-only.
 
-An array may also show memory of another object; a copy has memory of its own. Knows arrays and their memory; must not
-know results or stores.
+An array may also show memory of another object; a copy has memory of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Cached results, which the program cannot change: immutable values, and mutable ones as pickle writes them.
-
-Knows pickle, and keys; must not know functions or stores.
-"""
+"""Cached results, which the program cannot change: immutable values, and mutable ones as pickle writes them."""
 
 from __future__ import annotations
 

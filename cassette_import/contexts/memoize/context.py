@@ -1,8 +1,8 @@
 """`Memoize`: chosen functions run once for each set of arguments; further calls return the cached result.
 
 A result is cached only where this is correct. Arguments are compared by type and state, mutable ones too. Mutable
-results are returned as new copies. A call that changes its arguments, returns one of them, or has arguments that cannot
-be compared is never cached. Knows calls and their keys; must not know how results are stored.
+results are returned as new copies. A call that changes its arguments, returns one of them, or has arguments that
+cannot be compared is never cached.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which objects a program can tell from their copies, and which have something that a copy would not have.
-
-Knows classes, and what pickle leaves out; must not know results, keys or stores.
-"""
+"""Which objects a program can tell from their copies, and which have something that a copy would not have."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Locks between processes and threads, one for each key: the one that computes a result holds its lock.
 
-The kernel releases a lock when its process ends, however it ends: no process waits for one that was killed. Knows
-files; must not know keys or results.
+The kernel releases a lock when its process ends, however it ends: no process waits for one that was killed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The digest of a function: the same in another run only if the function would return the same results there.
 
 It covers the code of the function, its defaults and closure, and, as far as the function names them, the functions,
-classes and constants of the program that it uses, and theirs. Other packages count by name. Knows code, closures and
-global variables; must not know calls or stores.
+classes and constants of the program that it uses, and theirs. Other packages count by name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The stores of `memoize`: results are cached in memory, with diskcache in a folder, or in a mapping of the user.
-
-Knows keys and results, as objects or bytes; must not know how they are made.
-"""
+"""The stores of `memoize`: results are cached in memory, with diskcache in a folder, or in a mapping of the user."""
 
 from __future__ import annotations
 

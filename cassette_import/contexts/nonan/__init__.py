@@ -1,6 +1,5 @@
-"""The context `NoNaN`, which finds the first expression whose result is NaN or infinite although its operands were not.
-
-Knows hooks and numbers; must not know any other context, or who runs the program.
+"""The context `NoNaN`, which finds the first expression whose result is NaN or infinite although its operands were
+not.
 """
 
 from cassette_import.contexts.nonan.context import NaNFound, NoNaN

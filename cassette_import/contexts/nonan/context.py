@@ -1,7 +1,6 @@
 """`NoNaN`: stops at, or notes, the first expression whose result is NaN or infinite although its operands were not.
 
-The operands of an operation that works in place are looked at before it runs. Knows hooks and call sites; must not
-know how numbers are looked at.
+The operands of an operation that works in place are looked at before it runs.
 """
 
 from __future__ import annotations

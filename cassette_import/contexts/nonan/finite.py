@@ -1,7 +1,4 @@
-"""Whether numbers are finite: numbers of Python, arrays, and what containers hold.
-
-Knows numbers and arrays; must not know contexts.
-"""
+"""Whether numbers are finite: numbers of Python, arrays, and what containers hold."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The context `Parallel`, which runs calls of chosen functions as tasks of dask.distributed.
-
-Knows calls, tasks and placeholders; must not know other contexts.
-"""
+"""The context `Parallel`, which runs calls of chosen functions as tasks of dask.distributed."""
 
 from cassette_import.contexts.parallel.context import Parallel
 from cassette_import.contexts.parallel.tasks import ParallelError

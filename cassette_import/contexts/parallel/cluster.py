@@ -1,7 +1,4 @@
-"""The workers: those of the user's client, of a scheduler, or processes that are started for this context.
-
-Knows dask's clients; must not know tasks.
-"""
+"""The workers: those of the user's client, of a scheduler, or processes that are started for this context."""
 
 from __future__ import annotations
 

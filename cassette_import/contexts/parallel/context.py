@@ -1,7 +1,4 @@
-"""`Parallel`: calls of chosen functions become tasks of dask, in a program that is written sequentially.
-
-Knows targets, options and reports; must not know how code is converted, nor how tasks are waited for.
-"""
+"""`Parallel`: calls of chosen functions become tasks of dask, in a program that is written sequentially."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A *region* is a run of statements of one block that submits tasks. All tasks of a region end before the region does, so
 nothing outside of it meets a placeholder. Where an exception would be handled in the same function (`try`, `with`),
-only comprehensions are converted, which change no variable. Knows trees; must not know tasks.
+only comprehensions are converted, which change no variable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Expressions of a converted region: calls, operands and comprehensions become calls of methods of the context.
-
-Knows trees; must not know statements, or what the called methods do.
-"""
+"""Expressions of a converted region: calls, operands and comprehensions become calls of methods of the context."""
 
 from __future__ import annotations
 

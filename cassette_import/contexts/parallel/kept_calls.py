@@ -1,7 +1,4 @@
-"""Calls of targets that stay as they are written: each of them tells the context where it is, and why it is no task.
-
-Knows trees; must not know how calls become tasks, nor what the context counts.
-"""
+"""Calls of targets that stay as they are written: each of them tells the context where it is, and why it is no task."""
 
 from __future__ import annotations
 

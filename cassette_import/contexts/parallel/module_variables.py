@@ -1,6 +1,5 @@
-"""The variables of module levels while tasks run: anything may read them once the module level has raised an exception.
-
-Knows namespaces of modules; must not know tasks or regions.
+"""The variables of module levels while tasks run: anything may read them once the module level has raised an
+exception.
 """
 
 from __future__ import annotations

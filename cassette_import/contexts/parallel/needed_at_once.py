@@ -3,7 +3,7 @@
 A call site is one of these after some of its tasks in a row were waited for before any other one was submitted. Its
 calls are made here then, for as long as all of these took; after that, one is a task again, and shows whether the call
 site has changed. So a call site whose tasks can run beside others loses no more time than the program has taken there
-before. Knows call sites and times; must not know tasks.
+before.
 """
 
 from __future__ import annotations

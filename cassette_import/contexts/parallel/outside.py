@@ -1,7 +1,4 @@
-"""Calls outside of all contexts, for what a region does that is no part of the program.
-
-Knows what is active; must not know tasks or regions.
-"""
+"""Calls outside of all contexts, for what a region does that is no part of the program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The progress of tasks: how many have ended of those that were submitted, on a status line of the terminal.
-
-Knows the standard error of the process; must not know what a task is.
-"""
+"""The progress of tasks: how many have ended of those that were submitted, on a status line of the terminal."""
 
 from __future__ import annotations
 

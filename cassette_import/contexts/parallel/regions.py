@@ -2,7 +2,7 @@
 
 Placeholders are in variables of a converted region, in arguments of tasks, and in lists and dicts that it fills.
 Whatever else happens waits for all tasks first, so no other code meets a placeholder. If a task fails, what the region
-stored after its call is taken back. Knows tasks; must not know how code is converted.
+stored after its call is taken back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A client of dask that leaves no thread and no socket behind when its scheduler is gone, or was never there.
-
-Knows dask's client; must not know who needs one.
-"""
+"""A client of dask that leaves no thread and no socket behind when its scheduler is gone, or was never there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What a region stores in lists and dicts while tasks run: it is filled in when they end, or taken back if one fails.
-
-Knows placeholders; must not know regions.
+"""What a region stores in lists and dicts while tasks run: it is filled in when they end, or taken back if
+one fails.
 """
 
 from __future__ import annotations

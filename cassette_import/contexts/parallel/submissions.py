@@ -1,7 +1,7 @@
 """How tasks get to the workers of a client, and their outcomes back: several of them in one message.
 
 The first task of a batch is sent by the client's own thread, as soon as that has time; whatever the program has called
-until then goes with it. Who waits for a task sends the rest. Knows dask's client; must not know regions.
+until then goes with it. Who waits for a task sends the rest.
 """
 
 from __future__ import annotations

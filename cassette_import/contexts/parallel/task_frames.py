@@ -1,7 +1,6 @@
 """Frames of a task as log records and warnings name them: those above the function are the program's, not a worker's.
 
-A worker says how many frames above the function one is; the process of the program finds it, from the call on. Knows
-frames; must not know tasks, loggers or warnings.
+A worker says how many frames above the function one is; the process of the program finds it, from the call on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a task writes, logs and warns of: noted on a worker, and done again in the program's process in the same order.
 
-So handlers of `logging`, and the filters of both modules, are those of the program. Knows the streams, loggers and
-filters of a process; must not know tasks, nor how their output is sent.
+So handlers of `logging`, and the filters of both modules, are those of the program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tasks: calls that were submitted to workers, the placeholders of their results, and what came of them.
 
-Tasks of a thread end in the order of their calls. A task that a worker could not run is run in this process. Knows
-dask's client; must not know the code of the program.
+Tasks of a thread end in the order of their calls. A task that a worker could not run is run in this process.
 """
 
 from __future__ import annotations

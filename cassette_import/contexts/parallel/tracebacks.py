@@ -1,6 +1,5 @@
-"""Tracebacks as data: what a worker describes, the process of the program shows with the same files, lines and columns.
-
-Knows CPython's line tables; must not know tasks.
+"""Tracebacks as data: what a worker describes, the process of the program shows with the same files, lines and
+columns.
 """
 
 from __future__ import annotations

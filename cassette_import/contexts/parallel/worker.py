@@ -1,7 +1,7 @@
 """What a worker does with one task: it calls the function, captures its output, and finds what must not happen.
 
 A function must not change its arguments, nor return parts of them: the program would not see the change, or would get
-a copy. Both are found and said in the outcome. Knows pickle; must not know contexts.
+a copy. Both are found and said in the outcome.
 """
 
 from __future__ import annotations

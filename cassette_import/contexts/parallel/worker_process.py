@@ -1,7 +1,4 @@
-"""The processes of workers that are started for a program: as the program's own, and quiet while they wait.
-
-Knows how dask starts processes, and its settings; must not know tasks, nor who starts workers.
-"""
+"""The processes of workers that are started for a program: as the program's own, and quiet while they wait."""
 
 from __future__ import annotations
 

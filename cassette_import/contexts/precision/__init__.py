@@ -1,6 +1,6 @@
 """Where a computation loses precision: `shadow`, `significant`, and the context `Precision` for programs.
 
-mpmath does the arithmetic (the extra `precision`). Knows the parts of this package; must not know any other context.
+mpmath does the arithmetic (the extra `precision`).
 """
 
 from cassette_import.contexts.precision.context import Precision

@@ -1,8 +1,8 @@
 """Shadows of NumPy's arrays: an exact number for each element, through arithmetic, reductions and movements.
 
 The exact result comes from the same function for arrays of mpmath's numbers, or by element from the rules of numbers.
-An array with a shadow must not be changed in place: what has no rule here is an error. Imported only if the program has
-imported NumPy. Knows NumPy and the context; must not know the function `shadow`.
+An array with a shadow must not be changed in place: what has no rule here is an error. Imported only if the program
+has imported NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The context `Precision`: each float has a shadow of high precision, and each expression the bits that it lost.
 
-The metadata of a number is its `Shadow`: the exact value, and the expressions that lost bits on the way to it. Knows
-rules and expressions; must not know the function `shadow`.
+The metadata of a number is its `Shadow`: the exact value, and the expressions that lost bits on the way to it.
 """
 
 from __future__ import annotations

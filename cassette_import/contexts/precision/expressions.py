@@ -1,8 +1,8 @@
 """The expressions of a program, and the bits that each one lost.
 
-An expression loses bits if its operands are right to the last bit and its result is not: the *local error* of Herbgrind
-(Sanchez-Stern and others, "Finding root causes of floating point error", 2018), in bits of the 53 that a float has.
-Knows call sites and floats; must not know contexts.
+An expression loses bits if its operands are right to the last bit and its result is not: the *local error* of
+Herbgrind (Sanchez-Stern and others, "Finding root causes of floating point error", 2018), in bits of the 53 that a
+float has.
 """
 
 from __future__ import annotations

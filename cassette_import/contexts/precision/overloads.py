@@ -1,7 +1,6 @@
 """The overloads of `Precision` for functions of numbers, folds and sorting.
 
-Importing the module registers them. Knows the context and its rules; must not know the function `shadow`. The
-overloads are hidden frames, because the program may inspect its callers.
+Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 """
 
 from __future__ import annotations

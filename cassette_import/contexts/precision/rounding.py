@@ -2,7 +2,7 @@
 
 A result that is rounded up or down at random, and computed several times, shows the digits that rounding errors reach:
 stochastic arithmetic (Vignes, "A stochastic arithmetic for reliable scientific computation", 1993; CADNA). It needs no
-exact arithmetic, so it is a check of `shadow`. Knows floats; must not know the context `Precision`.
+exact arithmetic, so it is a check of `shadow`.
 """
 
 from __future__ import annotations

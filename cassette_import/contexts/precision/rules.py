@@ -1,7 +1,6 @@
 """The rules of functions of numbers, as data: the exact result for exact arguments, in mpmath's arithmetic.
 
-Each rule gets mpmath's context, which has the working precision, and the arguments as its numbers. Knows mpmath; must
-not know contexts of cassette_import.
+Each rule gets mpmath's context, which has the working precision, and the arguments as its numbers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The function `shadow`: how exact the result of an unmodified function is, and which expressions lost the bits.
-
-Knows the context; must not know the rule of any function.
-"""
+"""The function `shadow`: how exact the result of an unmodified function is, and which expressions lost the bits."""
 
 from __future__ import annotations
 

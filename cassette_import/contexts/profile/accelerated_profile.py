@@ -1,7 +1,4 @@
-"""The profile whose hooks are in C, which `Profile` makes where there is the accelerator.
-
-Knows recorders and their types; must not know how call trees are reported.
-"""
+"""The profile whose hooks are in C, which `Profile` makes where there is the accelerator."""
 
 from __future__ import annotations
 

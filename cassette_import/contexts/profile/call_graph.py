@@ -1,7 +1,4 @@
-"""A profile as a page with a call graph, whose functions and edges have times.
-
-Knows statistics and graphs; must not know how statistics are computed, or how graphs are drawn.
-"""
+"""A profile as a page with a call graph, whose functions and edges have times."""
 
 from __future__ import annotations
 

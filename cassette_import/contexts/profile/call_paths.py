@@ -1,7 +1,6 @@
 """Call paths: the nodes of the functions that a profile meets, which are made at their first call.
 
-Nodes refer to functions and code by `id()`, which is valid as long as these are alive: so they are kept. Knows labels
-and call trees; must not know hooks.
+Nodes refer to functions and code by `id()`, which is valid as long as these are alive: so they are kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The call tree that a profile builds for each thread: one node per call path.
-
-Knows functions and their labels; must not know hooks, clocks, or how times are corrected and shown.
-"""
+"""The call tree that a profile builds for each thread: one node per call path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The time in which some thread makes code: the other threads wait for it, or for the interpreter.
 
 Several threads may make code in the same time, and making one piece may need another one. So this is a clock, which
-goes on as long as there is any of them. Knows threads and their call trees; must not know how code is made.
+goes on as long as there is any of them.
 """
 
 from __future__ import annotations

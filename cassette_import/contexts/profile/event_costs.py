@@ -10,7 +10,6 @@ the plain times of their functions and the measured ones. The unit is the time o
 directly, which is measured in each process, so that costs follow the speed of the machine. It is the least of what is
 measured at several moments: beside other programs a machine is two or three times slower for some milliseconds, and
 with a unit from such a moment more would be subtracted than events have cost.
-Knows kinds of callees, and how to call hooks; must not know how code is overdubbed, or how statistics are computed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Profiles in the file formats of other tools: `pstats`, collapsed stacks, speedscope.
-
-Knows statistics and these formats; must not know how statistics are computed.
-"""
+"""Profiles in the file formats of other tools: `pstats`, collapsed stacks, speedscope."""
 
 from __future__ import annotations
 

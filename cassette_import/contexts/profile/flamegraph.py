@@ -1,7 +1,4 @@
-"""A profile as one HTML page that works offline: an interactive flame graph with tables.
-
-Knows statistics and what the page's script reads; must not know how statistics are computed.
-"""
+"""A profile as one HTML page that works offline: an interactive flame graph with tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The file formats of a profile: a writer for each suffix.
 
-Knows which module writes which format; must not know how. These modules are imported when a file is written: a profile
-on the terminal needs none of them.
+These modules are imported when a file is written: a profile on the terminal needs none of them.
 """
 
 from __future__ import annotations

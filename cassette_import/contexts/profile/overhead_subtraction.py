@@ -1,8 +1,7 @@
 """Subtraction of a profile's overhead: the time of each node without the time that profiling took.
 
 The clock of a thread omits a part of the overhead already. The rest is estimated from what events cost by kind, and
-may be estimated too high: so each node keeps a share of what was measured. Knows call trees and the costs of events;
-must not know functions, tables or files.
+may be estimated too high: so each node keeps a share of what was measured.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One run of the body of a generator, coroutine or generator expression, as a profile measures it.
 
 From each resumption to the next suspension, the body is a call in the tree of the thread that advances it, as in
-cProfile. Knows call trees; must not know how a body reports its steps, or how times are corrected.
+cProfile.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Statistics of a profile: calls, self time and cumulative time of each function, caller and call site.
 
-Self time and cumulative time are what `pstats` calls them. Knows call trees and the corrected times of their nodes;
-must not know how overhead is subtracted, or how statistics are shown.
+Self time and cumulative time are what `pstats` calls them.
 """
 
 from __future__ import annotations

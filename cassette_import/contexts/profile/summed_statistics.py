@@ -1,7 +1,4 @@
-"""The statistics of profiles of several processes, added up for one table.
-
-Knows statistics; must not know call trees, or how processes are started.
-"""
+"""The statistics of profiles of several processes, added up for one table."""
 
 from __future__ import annotations
 

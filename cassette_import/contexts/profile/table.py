@@ -1,6 +1,5 @@
-"""The table of a profile: functions with calls, self time and cumulative time; then call sites, if they were recorded.
-
-Knows statistics; must not know how they are computed.
+"""The table of a profile: functions with calls, self time and cumulative time; then call sites, if they were
+recorded.
 """
 
 from __future__ import annotations

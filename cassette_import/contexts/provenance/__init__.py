@@ -1,7 +1,4 @@
-"""`Provenance`: finds the cells of the input from which each part of a report was computed.
-
-Knows how metadata propagates; must not know other contexts.
-"""
+"""`Provenance`: finds the cells of the input from which each part of a report was computed."""
 
 from cassette_import.contexts.provenance import writing
 from cassette_import.contexts.provenance.context import Cell, Line, Provenance

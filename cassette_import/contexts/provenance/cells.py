@@ -1,7 +1,4 @@
-"""Cells of tables, and the origins of values that were computed from them.
-
-Knows how cells are named and grouped; must not know contexts.
-"""
+"""Cells of tables, and the origins of values that were computed from them."""
 
 from __future__ import annotations
 

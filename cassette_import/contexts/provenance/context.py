@@ -1,7 +1,6 @@
 """The context `Provenance`: finds the cells of the input from which each number of a report was computed.
 
-Cells are tagged where `csv` reads them. The metadata of a computed value refers to that of its operands. Knows how
-values are tagged, and what a report is; must not know how cells are named, nor by which calls a program writes.
+Cells are tagged where `csv` reads them. The metadata of a computed value refers to that of its operands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Values of which code in C makes the text: the text is made once, by the program's own `__str__`, and kept.
-
-Knows which values have a text that no code of the program makes; must not know reports.
-"""
+"""Values of which code in C makes the text: the text is made once, by the program's own `__str__`, and kept."""
 
 from __future__ import annotations
 

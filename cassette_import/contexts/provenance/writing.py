@@ -1,7 +1,7 @@
 """The calls by which a program writes a report: `print`, files, writers of `csv`, and what writes to these.
 
 Each overload makes the call, and records what was written with its cells. The program's own `__str__` runs once, where
-it runs without the context. Knows how each function makes a text of its arguments; must not know what records are for.
+it runs without the context.
 """
 
 from __future__ import annotations

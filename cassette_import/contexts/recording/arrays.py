@@ -1,6 +1,6 @@
 """NumPy's arrays and scalars as JSON and back, in the format of `.npy` files.
 
-Knows that format; must not know recordings. It does not import NumPy before the program or a recording needs it.
+It does not import NumPy before the program or a recording needs it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Awaitables of external calls: how they are recognised, and run step by step while `Record` watches.
-
-Knows Python's protocols for awaiting; must not know recordings.
-"""
+"""Awaitables of external calls: how they are recognised, and run step by step while `Record` watches."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """The functions of the boundary, found at once or when their module is imported; and the decorator that marks more.
 
-Knows names, modules and imports; must not know what is done with the functions.
-
 A name is a dotted path, `module.function`, `module.Class` or `module.Class.method`. It names the function object, so
 calls under other names are found too. A class names its constructor: its instances are external objects, and every use
 of them is an external call.

@@ -1,7 +1,4 @@
-"""Call sequences: each thread, executor job and asyncio task makes its external calls in an order of its own.
-
-Knows threads and tasks; must not know what is recorded.
-"""
+"""Call sequences: each thread, executor job and asyncio task makes its external calls in an order of its own."""
 
 from __future__ import annotations
 

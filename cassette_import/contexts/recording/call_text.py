@@ -1,7 +1,4 @@
-"""Encoded calls: comparing them, and their text in messages.
-
-Knows encoded calls; must not know values, or why calls are compared.
-"""
+"""Encoded calls: comparing them, and their text in messages."""
 
 from __future__ import annotations
 

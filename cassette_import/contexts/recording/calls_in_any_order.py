@@ -1,7 +1,4 @@
-"""The recorded calls that are left to replay, for runs that may make them in any order.
-
-Knows recorded calls; must not know what replays them.
-"""
+"""The recorded calls that are left to replay, for runs that may make them in any order."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The recorded calls that are left to replay, in the order of each thread, job and task.
-
-Knows call sequences; must not know what replays the calls.
-"""
+"""The recorded calls that are left to replay, in the order of each thread, job and task."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The requests that the calls of a run carry: as they are written to a recording, and as two runs compare them.
 
 Most calls carry none, and most runs have no HTTP library. So what reads requests is imported when the first call
-carries one. Knows calls and proxies; must not know which recorded call replays a call.
+carries one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values from JSON, as `encoding` writes them.
 
 A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
-are called. Knows Python's types; must not know what is recorded.
+are called.
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ argument, then indices of a list or tuple, or the name of an attribute of an obj
     The contents and the position of a file in memory.
 ``set``, ``npy``
     The new contents of a set, or of an array whose memory is not contiguous.
-
-Knows Python's types; must not know recordings.
 """
 
 from __future__ import annotations

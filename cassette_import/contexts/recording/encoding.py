@@ -1,8 +1,8 @@
 """Values as JSON: simple values are serialised, every other object is written as a reference.
 
 Numbers, text, None and lists are written as JSON has them. Every other value is a JSON object with one key, its tag:
-``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. A function that the caller passes encodes the objects that
-cannot be serialised. Knows Python's types; must not know what is recorded, or how values are decoded.
+``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. A function that the caller passes encodes the objects
+that cannot be serialised.
 """
 
 from __future__ import annotations

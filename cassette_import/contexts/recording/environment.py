@@ -2,8 +2,6 @@
 
 A subscript such as `os.environ["HOME"]` is not a call, so no overload can intercept it. Instead, the dict inside
 `os.environ` is replaced, once, by one that consults the active context. Without such a context it is an ordinary dict.
-
-Knows `os.environ`; must not know recordings.
 """
 
 from __future__ import annotations

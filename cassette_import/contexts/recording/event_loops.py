@@ -6,8 +6,6 @@ code that is not the program's does. They are *arrivals*. Each handle of the pro
 recording contains the steps of the arrivals, and this makes a replay of the loop exact.
 
 Handles that belong to an external call, such as those of a connection, are not steps: a replay does not have them.
-
-Knows asyncio's loops, handles and tasks; must not know recordings.
 """
 
 from __future__ import annotations

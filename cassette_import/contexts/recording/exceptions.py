@@ -1,7 +1,4 @@
-"""Exceptions as JSON and back: class, arguments, attributes, notes and cause.
-
-Knows exceptions; must not know recordings.
-"""
+"""Exceptions as JSON and back: class, arguments, attributes, notes and cause."""
 
 from __future__ import annotations
 

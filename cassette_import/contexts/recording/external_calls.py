@@ -1,7 +1,4 @@
-"""What belongs to an external call: the calls that it makes itself, and the place in the program that makes it.
-
-Knows proxies and awaitables; must not know recordings.
-"""
+"""What belongs to an external call: the calls that it makes itself, and the place in the program that makes it."""
 
 from __future__ import annotations
 

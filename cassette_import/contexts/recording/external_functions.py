@@ -1,7 +1,4 @@
-"""The functions whose calls are external, as data that users may add to.
-
-Knows names alone; must not know how they are found, or what is done with the calls.
-"""
+"""The functions whose calls are external, as data that users may add to."""
 
 from __future__ import annotations
 

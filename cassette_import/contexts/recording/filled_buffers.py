@@ -2,8 +2,6 @@
 
 `pickle` gives `readinto` such memory. So a recording compares only the length of the buffer, and has all bytes that the
 call has written, also those that happen to be equal to what was there before.
-
-Knows the names of methods that fill buffers; must not know how arguments are encoded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The first free numbers of a recording, for calls that are added to it.
-
-Knows recordings; must not know what is added.
-"""
+"""The first free numbers of a recording, for calls that are added to it."""
 
 from __future__ import annotations
 

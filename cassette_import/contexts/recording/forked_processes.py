@@ -1,7 +1,4 @@
-"""Processes that the program forks: they run in a replay, too, so what the program does with them is not external.
-
-Knows the functions that fork, wait for a process and send it signals; must not know recordings.
-"""
+"""Processes that the program forks: they run in a replay, too, so what the program does with them is not external."""
 
 from __future__ import annotations
 

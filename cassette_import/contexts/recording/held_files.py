@@ -1,7 +1,4 @@
-"""Files in memory that external objects hold: an archive writes to the `BytesIO` that the program has given to it.
-
-Knows proxies; must not know how effects are written.
-"""
+"""Files in memory that external objects hold: an archive writes to the `BytesIO` that the program has given to it."""
 
 from __future__ import annotations
 

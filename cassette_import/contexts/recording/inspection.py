@@ -1,7 +1,4 @@
-"""What a debugger sees of a proxy in a replay: recorded results, without using them up.
-
-Knows recordings; must not know how the program gets its results.
-"""
+"""What a debugger sees of a proxy in a replay: recorded results, without using them up."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Masking: recordings contain no secrets. The value of each secret name is written as a placeholder.
-
-Knows encoded values; must not know what they are recorded for.
-"""
+"""Masking: recordings contain no secrets. The value of each secret name is written as a placeholder."""
 
 from __future__ import annotations
 

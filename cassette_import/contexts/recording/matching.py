@@ -1,6 +1,6 @@
 """Request matching: which parts of a request must be equal for a recorded call to replay the call of this run.
 
-The names of the parts and their meaning are those of VCR.py. Knows requests; must not know calls or recordings.
+The names of the parts and their meaning are those of VCR.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The messages of replay mismatches: where the run is, which call was recorded, and how this call differs.
-
-Knows recordings and calls; must not know when a run differs from its recording.
-"""
+"""The messages of replay mismatches: where the run is, which call was recorded, and how this call differs."""
 
 from __future__ import annotations
 

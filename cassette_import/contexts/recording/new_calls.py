@@ -1,7 +1,7 @@
 """Calls that a replay makes although they are not in its recording: new ones, and requests that are ignored.
 
 An object from the recording has nothing behind it. A client, such as a session, is made when a new request needs it;
-other objects cannot be. Knows proxies and `Record`; must not know which calls are new.
+other objects cannot be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`Patience`: how long a replay waits for what may never come, such as the call of a thread that needs a lock first.
-
-Knows clocks alone; must not know what is waited for.
-"""
+"""`Patience`: how long a replay waits for what may never come, such as the call of a thread that needs a lock first."""
 
 from __future__ import annotations
 

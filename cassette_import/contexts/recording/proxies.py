@@ -1,7 +1,7 @@
 """Proxies: the program holds one instead of an external object that cannot be serialised, such as a socket.
 
 While a run is recorded, a proxy passes each use on to the object. In a replay there is no object, and the results come
-from the recording. The program sees the same proxies both times. Knows Python's protocols; must not know recordings.
+from the recording. The program sees the same proxies both times.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which generators of random numbers are deterministic: those with a seed. Their calls are not external.
-
-Knows the generators of `random` and of NumPy; must not know recordings.
-"""
+"""Which generators of random numbers are deterministic: those with a seed. Their calls are not external."""
 
 from __future__ import annotations
 

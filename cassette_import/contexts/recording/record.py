@@ -1,7 +1,4 @@
-"""`Record`: records the result of every external call, so that `Replay` can run the program without these calls.
-
-Knows how results are encoded and written; must not know how they are replayed.
-"""
+"""`Record`: records the result of every external call, so that `Replay` can run the program without these calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`RecordedCalls`: makes external calls, and writes each one with its outcome.
-
-Knows calls, and how their results are encoded; must not know options, or where a recording is written to.
-"""
+"""`RecordedCalls`: makes external calls, and writes each one with its outcome."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`RecordedLoop`: notes at which step of an event loop each arrival came, so that a replay can go the same way.
-
-Knows loops and their steps; must not know how lines are written.
-"""
+"""`RecordedLoop`: notes at which step of an event loop each arrival came, so that a replay can go the same way."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The objects in recorded results: external ones get proxies, and those of the program are recognised.
-
-Knows proxies, and how references are written; must not know which call has which result.
-"""
+"""The objects in recorded results: external ones get proxies, and those of the program are recognised."""
 
 from __future__ import annotations
 

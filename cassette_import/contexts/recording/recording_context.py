@@ -1,7 +1,6 @@
 """`RecordingContext`: the base of `Record` and `Replay`, so that a program cannot tell one from the other.
 
 Both intercept the same calls, by overloads of the functions in the boundary and by proxies. Only the results differ.
-Knows how calls are intercepted and arguments encoded; must not know files.
 """
 
 from __future__ import annotations

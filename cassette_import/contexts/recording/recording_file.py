@@ -33,8 +33,6 @@ The first line is the header. Each further line is one of these:
 ``what`` is the kind of the call (call, get, set or delete), its name, and the number of the proxy if it uses one.
 Values are written as in `encoding`. There are three references: ``{"handle": [proxy, class]}`` is a proxy,
 ``{"own": number}`` an object of the program, and ``{"error": …}`` an exception.
-
-Knows lines; must not know contexts, or how values are written.
 """
 
 from __future__ import annotations

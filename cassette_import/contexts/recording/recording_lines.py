@@ -1,7 +1,4 @@
-"""The format of the lines of a recording, so that a damaged or wrongly edited line is found when it is read.
-
-Knows keys and the types of their values; must not know files, or what the lines mean.
-"""
+"""The format of the lines of a recording, so that a damaged or wrongly edited line is found when it is read."""
 
 from __future__ import annotations
 

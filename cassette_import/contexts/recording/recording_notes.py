@@ -1,7 +1,4 @@
-"""Notes for the user, printed when recording ends: where a replay may differ from the recorded run.
-
-Knows call sites and messages; must not know files.
-"""
+"""Notes for the user, printed when recording ends: where a replay may differ from the recorded run."""
 
 from __future__ import annotations
 

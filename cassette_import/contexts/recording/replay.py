@@ -1,7 +1,4 @@
-"""`Replay`: runs a recorded program again; the results of external calls come from the recording.
-
-Knows recordings, and in which order calls are replayed; must not know how they were recorded.
-"""
+"""`Replay`: runs a recorded program again; the results of external calls come from the recording."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The options of a replay: which recording is replayed, whether calls are recorded, and what two requests share.
-
-Knows recordings and their headers; must not know how calls are replayed.
-"""
+"""The options of a replay: which recording is replayed, whether calls are recorded, and what two requests share."""
 
 from __future__ import annotations
 

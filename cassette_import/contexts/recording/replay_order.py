@@ -5,8 +5,6 @@ its turn for a quarter of a second, while no call ends, goes on.
 
 Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake it.
 So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
-
-Knows the recorded order; must not know what the calls are.
 """
 
 from __future__ import annotations

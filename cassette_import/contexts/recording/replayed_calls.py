@@ -1,7 +1,4 @@
-"""`ReplayedCalls`: finds the recorded call of each call of a run, and its result.
-
-Knows recordings, and the order of calls; must not know options, or how a call that is not recorded is made.
-"""
+"""`ReplayedCalls`: finds the recorded call of each call of a run, and its result."""
 
 from __future__ import annotations
 

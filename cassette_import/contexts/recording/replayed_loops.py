@@ -2,8 +2,6 @@
 
 An arrival that comes too early waits; for one that is late, the loop waits. Timers do not wait for their time. If an
 arrival does not come for a second, the replay has lost the recorded order, and goes on without it.
-
-Knows loops and their steps; must not know what the calls of a recording are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Recorded values of a replay: serialised values are made anew, references become proxies or the program's objects.
-
-Knows how values are written; must not know which call a value belongs to.
-"""
+"""Recorded values of a replay: serialised values are made anew, references become proxies or the program's objects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Filters: what of a request is written and compared, and which requests are left to the network.
 
-The names and their meaning are those of VCR.py. Knows requests; must not know calls or recordings.
+The names and their meaning are those of VCR.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The options of `Record` and `Replay` that concern requests, as they are given and as a recording contains them.
 
-The names and their meaning are those of VCR.py. Knows options alone; must not know requests, or what is done with them.
+The names and their meaning are those of VCR.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which functions and methods carry HTTP requests, and the names of their positional parameters, as data.
 
-Users may add to `FUNCTIONS` and `CLIENTS`. Knows names alone; must not know how requests are read from arguments.
+Users may add to `FUNCTIONS` and `CLIENTS`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The HTTP request that an external call carries: which functions send requests, and which arguments they take.
 
-`Request` has the attributes that matchers, filters and hooks of VCR.py expect. Knows the HTTP libraries by the names of
-their functions, and imports none of them; must not know recordings, or what requests are compared for.
+`Request` has the attributes that matchers, filters and hooks of VCR.py expect.
 """
 
 from __future__ import annotations

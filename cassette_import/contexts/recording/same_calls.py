@@ -1,7 +1,4 @@
-"""When a recorded call is the same as a call of this run: its function, its arguments, and the request it carries.
-
-Knows recorded calls and requests; must not know in which order calls are replayed.
-"""
+"""When a recorded call is the same as a call of this run: its function, its arguments, and the request it carries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a recording consists of: how many calls of which functions, and how much of the file they take.
-
-Knows lines of recordings; must not know files.
-"""
+"""What a recording consists of: how many calls of which functions, and how much of the file they take."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""How a secret may be spelled in a text: in an address, in JSON, in hexadecimal digits, and in base 64 at any offset.
-
-Knows encodings of text; must not know recordings, or what is secret.
+"""How a secret may be spelled in a text: in an address, in JSON, in hexadecimal digits, and in base 64 at any
+offset.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Threads and jobs that the program starts: each of them runs in the context, in a call sequence of its own.
-
-Knows the functions that start threads and jobs, and how they pass the function on; must not know what is recorded.
-"""
+"""Threads and jobs that the program starts: each of them runs in the context, in a call sequence of its own."""
 
 from __future__ import annotations
 

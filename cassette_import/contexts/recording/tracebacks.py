@@ -1,7 +1,4 @@
-"""Tracebacks without the frames of cassette_import, where these cannot be hidden.
-
-Knows tracebacks; must not know calls.
-"""
+"""Tracebacks without the frames of cassette_import, where these cannot be hidden."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which classes can be named in a recording, so that a replay finds the class and makes an equal object.
-
-Knows classes and how they are found; must not know how values are written.
-"""
+"""Which classes can be named in a recording, so that a replay finds the class and makes an equal object."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The pattern of derivatives: which outputs of an unmodified function depend on which inputs.
 
-`jacobian(f, x)`, `hessian(f, x)` and `coloring(pattern)` need NumPy and SciPy (the extra `sparsity`). Knows the public
-names; must not know how dependences are computed.
+`jacobian(f, x)`, `hessian(f, x)` and `coloring(pattern)` need NumPy and SciPy (the extra `sparsity`).
 """
 
 from cassette_import.interpreter.installed_packages import is_installed, needs

@@ -1,6 +1,6 @@
 """Calls of NumPy's functions: by element, sums along axes, and everything else by the table.
 
-Importing the module registers it for NumPy's protocols. Knows all rules; must not know calls of the program.
+Importing the module registers it for NumPy's protocols.
 """
 
 from __future__ import annotations

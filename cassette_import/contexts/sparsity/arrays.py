@@ -1,7 +1,7 @@
 """`Array`: what the program has in the place of an array of NumPy: its values, and a dependence for each element.
 
 Both are arrays of the same shape and order in memory, so a view of one is the same view of the other: what is stored
-through one view is seen in all. Knows numbers and NumPy; must not know the rules of functions of arrays.
+through one view is seen in all.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Where a test depends on the inputs, each side runs for the executions that take it. The given inputs take one of them,
 with their values; the other one matters for its dependences only. Nothing is kept that an exception could leave in a
-wrong state: the objects are in local variables of the converted function. Knows runs and merging; must not know trees.
+wrong state: the objects are in local variables of the converted function.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Calls in the program: the rules of functions that numbers with dependences reach, and which calls are refused.
-
-Knows rules, numbers and arrays; must not know how code is converted.
-"""
+"""Calls in the program: the rules of functions that numbers with dependences reach, and which calls are refused."""
 
 from __future__ import annotations
 

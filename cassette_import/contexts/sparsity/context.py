@@ -1,7 +1,4 @@
-"""The context of a run: what converted code calls.
-
-Knows all parts of `sparsity`; must not know how patterns are made.
-"""
+"""The context of a run: what converted code calls."""
 
 from __future__ import annotations
 

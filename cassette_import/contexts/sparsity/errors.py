@@ -1,7 +1,4 @@
-"""The error of `sparsity`, and the place in the program that its messages name.
-
-Knows frames; must not know dependences.
-"""
+"""The error of `sparsity`, and the place in the program that its messages name."""
 
 from __future__ import annotations
 

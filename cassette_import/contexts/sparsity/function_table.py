@@ -1,7 +1,4 @@
-"""The table of NumPy's functions with a rule, and the tools that the rules share.
-
-Knows dependences of arrays; must not know any function of NumPy.
-"""
+"""The table of NumPy's functions with a rule, and the tools that the rules share."""
 
 from __future__ import annotations
 

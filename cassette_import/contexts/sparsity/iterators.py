@@ -1,7 +1,4 @@
-"""Iterators: the executions of one side of a branch must not use up what the other side iterates over.
-
-Knows runs; must not know code.
-"""
+"""Iterators: the executions of one side of a branch must not use up what the other side iterates over."""
 
 from __future__ import annotations
 

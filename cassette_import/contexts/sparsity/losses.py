@@ -1,7 +1,6 @@
 """Which exceptions show that a pattern is lost: other code was given a number that is no float, and has raised.
 
-A program may catch such an exception, and go on with a value that depends on nothing. Knows exceptions, and the names
-of the types; must not know calls.
+A program may catch such an exception, and go on with a value that depends on nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Merging: one value for several sides of a branch, with the dependences of all.
-
-Knows values; must not know code.
-"""
+"""Merging: one value for several sides of a branch, with the dependences of all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The rules of NumPy's functions that mix elements: sums of products, differences, solutions of equations.
 
-One that is made of sums and products, as `einsum` is, is called with terms that know both. Knows NumPy; must not know
-calls of the program.
+One that is made of sums and products, as `einsum` is, is called with terms that know both.
 """
 
 from __future__ import annotations

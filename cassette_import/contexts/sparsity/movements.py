@@ -1,7 +1,6 @@
 """The rules of NumPy's functions that move elements, or choose among them.
 
-A function that moves elements is called twice: with the values, and with the dependences. Knows NumPy; must not know
-calls of the program.
+A function that moves elements is called twice: with the values, and with the dependences.
 """
 
 from __future__ import annotations

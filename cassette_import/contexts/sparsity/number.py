@@ -1,7 +1,7 @@
 """`Number`: what the program has in the place of a number that depends on the inputs.
 
 It computes its value as the number would, and its dependence by the kind of the function. No conversion loses the
-dependence: C code that asks for the value gets an error. Knows the run and the kinds; must not know arrays.
+dependence: C code that asks for the value gets an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The public functions: the patterns of derivatives of unmodified functions, and the colouring of their columns.
-
-Knows structures of inputs and outputs; must not know how dependences are computed.
-"""
+"""The public functions: the patterns of derivatives of unmodified functions, and the colouring of their columns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The rules of functions of numbers: how the dependence of the result follows from those of the arguments.
 
 Which kind a function is of is a column of the table of functions: where the derivative is zero for all arguments, the
-result changes in steps; where the second derivative is, the function is linear. Knows kinds; must not know numbers with
-dependences.
+result changes in steps; where the second derivative is, the function is linear.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A dependence is an integer, a set of bits, so that `|` joins dependences, in arrays of objects too. Bit 0 says that the
 value may change with the inputs at all. The next bits are the inputs on which it depends with a derivative that may be
 different from zero. Further bits are pairs of sets of inputs, whose second derivative may be different from zero.
-
-Knows sets; must not know numbers, nor code.
 """
 
 from __future__ import annotations

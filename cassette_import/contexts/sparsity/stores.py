@@ -1,6 +1,6 @@
 """Objects that the program changes: on one side of a branch, the old value is kept beside the new one.
 
-Whatever the program changes is put back after the run. Knows merging; must not know calls, or how code is converted.
+Whatever the program changes is put back after the run.
 """
 
 from __future__ import annotations

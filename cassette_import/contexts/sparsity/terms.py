@@ -1,7 +1,6 @@
 """Terms: dependences with sums and products, so that `np.einsum` and `np.dot` themselves compute the pattern.
 
-A constant that is zero makes a product zero, so a matrix with zeros mixes only what it mixes. Knows dependences; must
-not know functions of NumPy.
+A constant that is zero makes a product zero, so a matrix with zeros mixes only what it mixes.
 """
 
 from __future__ import annotations

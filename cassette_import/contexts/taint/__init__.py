@@ -1,7 +1,4 @@
-"""`Taint`: finds untrusted values that reach a sink, with their paths.
-
-Knows how metadata propagates; must not know other contexts.
-"""
+"""`Taint`: finds untrusted values that reach a sink, with their paths."""
 
 from cassette_import.contexts.taint.context import (
     Finding,

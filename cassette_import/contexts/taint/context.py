@@ -1,8 +1,7 @@
 """The context `Taint`: finds untrusted values that reach a sink, such as an SQL injection.
 
 The result of a source is tagged. Its metadata propagates through everything that moves it or computes text from it,
-until a sink receives it. Knows how values are tagged and how metadata propagates; must not know any source, sink or
-sanitizer, which are data in `rules`.
+until a sink receives it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The metadata of an untrusted value: its sources, the call sites that it passed, and the sinks for which it is safe.
-
-Knows call sites; must not know contexts.
+"""The metadata of an untrusted value: its sources, the call sites that it passed, and the sinks for which it
+is safe.
 """
 
 from __future__ import annotations

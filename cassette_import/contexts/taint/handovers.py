@@ -1,7 +1,7 @@
 """How untrusted values pass between threads: as arguments and results of jobs, and through queues.
 
-Each thread has tags of its own. So a value that leaves a thread is noted by its identity, with its flow, and the thread
-that gets it tags it again. Knows threads, executors and queues; must not know sources, sinks or sanitizers.
+Each thread has tags of its own. So a value that leaves a thread is noted by its identity, with its flow, and the
+thread that gets it tags it again.
 """
 
 from __future__ import annotations

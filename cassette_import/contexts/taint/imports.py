@@ -1,8 +1,4 @@
-"""The modules that `taint` waits for: sources, sinks and sanitizers count once their module has been executed.
-
-Knows dotted names, imports, and that code takes all events with care while there is metadata; must not know the purpose
-of the names.
-"""
+"""The modules that `taint` waits for: sources, sinks and sanitizers count once their module has been executed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The functions and attributes that dotted names refer to, in modules that may be imported later.
-
-Knows how Python resolves names; must not know the purpose of the names.
-"""
+"""The functions and attributes that dotted names refer to, in modules that may be imported later."""
 
 from __future__ import annotations
 

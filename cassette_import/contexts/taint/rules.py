@@ -1,8 +1,8 @@
 """The built-in sources, sinks and sanitizers of `Taint`, as data: dotted names.
 
-A name is that of a function, of a method in the class that defines it, or of an attribute of a class or module. Modules
-that are imported later count from then on. To extend the data for every `Taint`, append to the lists before it is made;
-to extend it for one `Taint`, pass arguments. Knows names alone; must not know how metadata propagates.
+A name is that of a function, of a method in the class that defines it, or of an attribute of a class or module.
+Modules that are imported later count from then on. To extend the data for every `Taint`, append to the lists before it
+is made; to extend it for one `Taint`, pass arguments.
 """
 
 from __future__ import annotations

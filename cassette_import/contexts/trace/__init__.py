@@ -1,8 +1,4 @@
-"""The context `Trace`, which writes each call with its arguments and its result while the program runs.
-
-Knows hooks, and how to show values without running the program's code; must not know any other context, or who runs the
-program.
-"""
+"""The context `Trace`, which writes each call with its arguments and its result while the program runs."""
 
 from cassette_import.contexts.trace import accelerated_trace as accelerated_trace
 from cassette_import.contexts.trace.context import Trace

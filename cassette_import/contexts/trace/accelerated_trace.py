@@ -1,7 +1,4 @@
-"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator.
-
-Knows recorders and formatters; must not know how values are shown.
-"""
+"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator."""
 
 from __future__ import annotations
 

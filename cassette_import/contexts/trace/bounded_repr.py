@@ -1,9 +1,8 @@
 """Values as short text: how a trace shows arguments and results.
 
-Showing a value never fails and never takes long: containers are shown up to a few items, and long text is cut before it
-is formatted. The program's own `__repr__` methods run only if the option `reprs` asks for them. Then a class whose
-`__repr__` was slow once is not called again, nor is one whose module is still being imported. Secrets are masked. Knows
-Python's built-in types; must not know what the text is for.
+Showing a value never fails and never takes long: containers are shown up to a few items, and long text is cut before
+it is formatted. The program's own `__repr__` methods run only if the option `reprs` asks for them. Then a class whose
+`__repr__` was slow once is not called again, nor is one whose module is still being imported. Secrets are masked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The calls in progress in a thread, as a trace keeps them.
-
-Knows threads; must not know hooks, or how calls are shown.
-"""
+"""The calls in progress in a thread, as a trace keeps them."""
 
 from __future__ import annotations
 

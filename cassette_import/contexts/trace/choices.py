@@ -1,7 +1,4 @@
-"""The options of a trace that choose calls: predicates by their names, and whether hooks in C know the options.
-
-Knows options; must not know calls.
-"""
+"""The options of a trace that choose calls: predicates by their names, and whether hooks in C know the options."""
 
 from __future__ import annotations
 

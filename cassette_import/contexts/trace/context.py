@@ -1,8 +1,7 @@
 """`Trace`: the tree of calls with arguments and results, written while the program runs.
 
 Nothing is collected in memory, except the last calls if only these are wanted: a trace is complete up to the point
-where a program is killed, or up to its limit. Knows hooks, filters and outputs; must not know how values are shown or
-files are written.
+where a program is killed, or up to its limit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The last calls of a trace, kept in memory until the end: a ring buffer, so that a trace of any length fits.
 
-Values are shown when the call happens, as they may change later. Knows outputs; must not know hooks, filters or file
-formats.
+Values are shown when the call happens, as they may change later.
 """
 
 from __future__ import annotations

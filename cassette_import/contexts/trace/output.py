@@ -1,7 +1,6 @@
 """The output formats of a trace: a tree as text, JSON lines, and trace events for Chrome and Perfetto.
 
-Writing never disturbs the program: after an error, nothing more is written to the stream. Knows streams and how values
-are shown; must not know hooks or contexts.
+Writing never disturbs the program: after an error, nothing more is written to the stream.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rest of a trace whose process was killed: what lay in the block that was not written yet.
 
 The accelerator writes a trace in blocks. The block that it is filling is a second file beside that of the trace, which
-a killed process leaves behind. Knows the form of that file, see `block_file.c`; must not know how traces are written.
+a killed process leaves behind.
 """
 
 from __future__ import annotations

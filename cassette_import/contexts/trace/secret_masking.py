@@ -1,7 +1,4 @@
-"""Secrets: which names belong to secret values, and the secret values found so far.
-
-Knows names and texts; must not know how values are shown, or what a trace is.
-"""
+"""Secrets: which names belong to secret values, and the secret values found so far."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The attributes stored in an object, read without running the program's code: no `__repr__`, no property.
 
-A `__repr__` may import modules, query a database, or make a property cache a value too early. Knows objects and
-classes; must not know how values are shown.
+A `__repr__` may import modules, query a database, or make a property cache a value too early.
 """
 
 from __future__ import annotations

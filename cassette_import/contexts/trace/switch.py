@@ -1,7 +1,4 @@
-"""When a trace is on: from a call of one function to the end of a call of another.
-
-Knows targets and calls; must not know how calls are shown or written.
-"""
+"""When a trace is on: from a call of one function to the end of a call of another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A trace that is a tree in a file, whose lines the accelerator writes.
 
 Calls that the hooks in C show do not come here; those that the context shows do, and notes. Both share the lines, so
-that each call completes the line that it began. Knows which files can be written in blocks; must not know hooks.
+that each call completes the line that it began.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The command `cache`: lists the files that cassette_import keeps beside the .pyc files, by package, or removes them.
-
-Knows where packages are; must not know what is in the files.
+"""The command `cache`: lists the files that cassette_import keeps beside the .pyc files, by package, or
+removes them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The command `compile`: makes the cache files of packages ahead of time, for images and continuous integration.
-
-Knows settings, contexts by name, and how results are printed; must not know how modules are compiled.
-"""
+"""The command `compile`: makes the cache files of packages ahead of time, for images and continuous integration."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command `contexts`: lists the contexts that have a name, or describes the options of some.
-
-Knows how contexts and their options are described; must not know any single context.
-"""
+"""The command `contexts`: lists the contexts that have a name, or describes the options of some."""
 
 from __future__ import annotations
 

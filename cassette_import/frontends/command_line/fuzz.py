@@ -1,7 +1,4 @@
-"""The command `fuzz`: searches for inputs for which a function of unmodified packages raises exceptions.
-
-Knows targets, files of seeds and how findings are printed; must not know how inputs are found.
-"""
+"""The command `fuzz`: searches for inputs for which a function of unmodified packages raises exceptions."""
 
 from __future__ import annotations
 

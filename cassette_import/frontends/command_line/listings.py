@@ -1,7 +1,4 @@
-"""The commands `primitives` and `doctor`, which list what cassette_import knows.
-
-Knows the table of events, the doctor of packages and the accelerator; must not know how they come about.
-"""
+"""The commands `primitives` and `doctor`, which list what cassette_import knows."""
 
 from __future__ import annotations
 

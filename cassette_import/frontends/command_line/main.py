@@ -1,7 +1,6 @@
 """The entry point of the command line: parses the arguments and calls the module of the command.
 
-Knows which function performs which command; must not know what the commands do. Each command is imported when it is
-called, so that one command does not pay for the imports of the others.
+Each command is imported when it is called, so that one command does not pay for the imports of the others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The parser of the command line: which commands there are, and which arguments each has.
 
-Knows argparse; must not know what the commands do. The options of `run` are in `run_arguments`.
+The options of `run` are in `run_arguments`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The command `python -m cassette_import replay FILE`: runs a recorded program again, and reports a mismatch.
-
-Knows recordings, programs and installations; must not know how the command line is parsed.
-"""
+"""The command `python -m cassette_import replay FILE`: runs a recorded program again, and reports a mismatch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Runs a program in contexts, and has their results written when it ends.
-
-Knows programs, results and processes; must not know how the command line is spelled, or how functions are overdubbed.
-"""
+"""Runs a program in contexts, and has their results written when it ends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The command `run`: installs packages, and runs a program in contexts or without any.
 
-Knows programs and contexts by name; must not know how functions are overdubbed. What only runs in contexts need is
-imported when there are any.
+What only runs in contexts need is imported when there are any.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Most starts of a program need nothing else of the command line. So they do not import argparse, which would take longer
 than all other modules of such a start. The parser with argparse is built from the same data; it handles everything
 that is not well-formed here, and help.
-
-Knows how options are spelled; must not know what they do, or argparse.
 """
 
 from __future__ import annotations

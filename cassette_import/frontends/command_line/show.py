@@ -1,7 +1,4 @@
-"""The command `show`: prints a function with its events in a context, or as it is compiled for the context.
-
-Knows reflections; must not know how they are made.
-"""
+"""The command `show`: prints a function with its events in a context, or as it is compiled for the context."""
 
 from __future__ import annotations
 

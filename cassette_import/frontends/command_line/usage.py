@@ -1,7 +1,4 @@
-"""What the commands share: wrong usage, settings, contexts by name, printing lines.
-
-Knows settings and how contexts are named; must not know any command.
-"""
+"""What the commands share: wrong usage, settings, contexts by name, printing lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The progress of compiling: a bar by rich, if it is installed and there is a terminal, otherwise lines.
-
-Knows rich; must not know what is compiled.
-"""
+"""The progress of compiling: a bar by rich, if it is installed and there is a terminal, otherwise lines."""
 
 from __future__ import annotations
 

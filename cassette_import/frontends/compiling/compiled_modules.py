@@ -1,6 +1,6 @@
 """Compiling one module for contexts: its cache file is written as if a run had entered every function.
 
-The module is not imported, and no context runs. Knows contexts and loaders; must not know packages or processes.
+The module is not imported, and no context runs.
 """
 
 from __future__ import annotations

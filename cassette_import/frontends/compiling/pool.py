@@ -1,7 +1,4 @@
-"""Compiling many modules at once, each in one of several processes.
-
-Knows processes; must not know how a module is compiled, or how progress is shown.
-"""
+"""Compiling many modules at once, each in one of several processes."""
 
 from __future__ import annotations
 

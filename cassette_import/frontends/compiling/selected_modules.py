@@ -1,7 +1,4 @@
-"""The modules of packages that are compiled, and those that are left alone, with the reason.
-
-Knows names of packages and decisions about modules; must not know contexts, or how modules are compiled.
-"""
+"""The modules of packages that are compiled, and those that are left alone, with the reason."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The results of contexts, as a notebook shows them: the page, picture or text that the context writes to a file.
-
-Knows how contexts report, and IPython's display; must not know any context.
-"""
+"""The results of contexts, as a notebook shows them: the page, picture or text that the context writes to a file."""
 
 from __future__ import annotations
 

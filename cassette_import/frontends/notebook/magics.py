@@ -1,7 +1,4 @@
-"""The magic commands: after ``%load_ext cassette_import``, ``%%overdub`` for a cell and ``%overdub`` for a line.
-
-Knows IPython, which only the extra `notebook` installs, and how contexts report; must not know how code is rewritten.
-"""
+"""The magic commands: after ``%load_ext cassette_import``, ``%%overdub`` for a cell and ``%overdub`` for a line."""
 
 from __future__ import annotations
 

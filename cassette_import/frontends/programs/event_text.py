@@ -1,6 +1,6 @@
 """The source text of the event at which a traceback is: what is called there, as the program has written it.
 
-Some hooks get no function, since they do not use it. Knows positions in source text; must not know hooks or contexts.
+Some hooks get no function, since they do not use it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Hooks for the ways out of a process that skip `atexit`, `os._exit` and an exec; and the status of a failed ending.
-
-Knows the functions of the operating system; must not know what the callback does.
-"""
+"""Hooks for the ways out of a process that skip `atexit`, `os._exit` and an exec; and the status of a failed ending."""
 
 from __future__ import annotations
 

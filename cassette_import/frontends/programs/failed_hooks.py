@@ -1,7 +1,6 @@
 """Hooks that raise: which hook of which context an exception came from, and at which call site.
 
-A traceback shows the hook below the line of the program as if this line had called it. Knows tracebacks and which
-functions are hooks; must not know how programs run, or how tracebacks are printed.
+A traceback shows the hook below the line of the program as if this line had called it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The folder or zip file of a program: its place on `sys.path`, and the modules in it.
-
-Knows how Python searches for top-level modules; must not know how programs are run.
-"""
+"""The folder or zip file of a program: its place on `sys.path`, and the modules in it."""
 
 from __future__ import annotations
 

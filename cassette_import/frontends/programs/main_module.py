@@ -1,7 +1,4 @@
-"""The main module of a program: the module object itself, and its overdubbed code.
-
-Knows the registry and the finder; must not know how a program is started.
-"""
+"""The main module of a program: the module object itself, and its overdubbed code."""
 
 from __future__ import annotations
 

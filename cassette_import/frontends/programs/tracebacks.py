@@ -1,7 +1,6 @@
 """Tracebacks of programs: the interpreter prints them without the frames of cassette_import.
 
-A runaway recursion may reach its limit in a hook; it is shown as in plain Python. Knows tracebacks and
-`sys.excepthook`; must not know how programs run.
+A runaway recursion may reach its limit in a hook; it is shown as in plain Python.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The model is coverage's `PyRunner`. Python itself does everything that it can do: `runpy` runs modules, and an
 exception that leaves the program reaches the interpreter, which prints it, joins threads, calls `atexit` functions and
 sets the exit status.
-
-Knows how Python starts programs; must not know command lines, contexts or reports.
 """
 
 from __future__ import annotations

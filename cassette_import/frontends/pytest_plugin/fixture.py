@@ -1,7 +1,4 @@
-"""The object behind the fixture `overdubbing`: contexts for a part of a test.
-
-Knows the state; must not know pytest's hooks.
-"""
+"""The object behind the fixture `overdubbing`: contexts for a part of a test."""
 
 from __future__ import annotations
 

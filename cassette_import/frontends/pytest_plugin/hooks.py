@@ -1,8 +1,7 @@
 """The hooks and fixtures of the pytest plugin: packages overdubbed while tests run, contexts active around each test.
 
 pytest finds this module by its entry point, in every run wherever cassette_import is installed. So it imports no other
-module of cassette_import until an option, a marker or a fixture asks for one. Knows pytest; must not know how functions
-are overdubbed.
+module of cassette_import until an option, a marker or a fixture asks for one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Blocking the network in tests: `--block-network`, `--allowed-hosts` and the marker `block_network`.
 
-The names and the behaviour are those of pytest-recording. Knows sockets and markers; must not know recordings.
+The names and the behaviour are those of pytest-recording.
 """
 
 from __future__ import annotations

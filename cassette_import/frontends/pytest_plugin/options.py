@@ -1,7 +1,4 @@
-"""The settings of a test run, from pytest's command line, the environment and pytest's ini file, in this order.
-
-Knows pytest's options and cassette_import's settings; must not know what they do.
-"""
+"""The settings of a test run, from pytest's command line, the environment and pytest's ini file, in this order."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Recordings of tests: where their files are, whether a test is recorded or replayed, and which files are kept.
-
-Knows tests and their outcomes, and the contexts `Record` and `Replay`; must not know pytest's hooks.
-"""
+"""Recordings of tests: where their files are, whether a test is recorded or replayed, and which files are kept."""
 
 from __future__ import annotations
 

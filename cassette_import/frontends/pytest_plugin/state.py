@@ -1,7 +1,4 @@
-"""The state of the plugin in a test run: its installations and contexts, and their results.
-
-Knows installations, contexts and reports; must not know pytest's hooks.
-"""
+"""The state of the plugin in a test run: its installations and contexts, and their results."""
 
 from __future__ import annotations
 

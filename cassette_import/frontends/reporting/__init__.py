@@ -1,4 +1,1 @@
-"""The results of a run: what its contexts found, and the report of what was rewritten, specialised and left alone.
-
-Knows how contexts and installations report; must not know how programs are started.
-"""
+"""The results of a run: what its contexts found, and the report of what was rewritten, specialised and left alone."""

@@ -1,7 +1,4 @@
-"""Writing results to files and to standard error, and checking beforehand that a file can be written.
-
-Knows files and streams; must not know what is written.
-"""
+"""Writing results to files and to standard error, and checking beforehand that a file can be written."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The report of a run: a JSON document of what was rewritten, specialised and left alone, module by module.
-
-Knows installations and the registry of specialised functions; must not know what contexts found.
-"""
+"""The report of a run: a JSON document of what was rewritten, specialised and left alone, module by module."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The file of a report, which is JSON.
-
-Knows files and JSON; must not know what a report contains.
-"""
+"""The file of a report, which is JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The results of a run: its contexts write their files, or print their summaries, when the program ends.
-
-Knows how contexts report, and how a program ended; must not know how programs are started.
-"""
+"""The results of a run: its contexts write their files, or print their summaries, when the program ends."""
 
 from __future__ import annotations
 

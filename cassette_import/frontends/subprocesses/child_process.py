@@ -1,7 +1,6 @@
 """The start of a child process of `run --subprocesses`: it joins the run before its program begins.
 
-The process installs the packages and enters the contexts of the first process. Knows what Python does between `site`
-and a program; must not know how functions are overdubbed.
+The process installs the packages and enters the contexts of the first process.
 """
 
 from __future__ import annotations

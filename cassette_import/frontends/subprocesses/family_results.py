@@ -1,7 +1,4 @@
-"""The results of a run of several processes: numbered files, one merged report, and the results of each process.
-
-Knows the results of one process, the process family, and how a process ends; must not know how processes start.
-"""
+"""The results of a run of several processes: numbered files, one merged report, and the results of each process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The first process of a run of several: it describes the run for child processes, and gives it a folder.
-
-Knows environment variables; must not know contexts or reports, or what child processes do.
-"""
+"""The first process of a run of several: it describes the run for child processes, and gives it a folder."""
 
 from __future__ import annotations
 

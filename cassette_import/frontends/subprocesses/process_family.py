@@ -1,8 +1,7 @@
 """The processes of one run: how they find each other, which number each has, and how they pass results to the first.
 
 An environment variable describes the run, and names a folder that exists as long as the first process. Each process
-that ends before the first one writes its results to a file in this folder. Knows processes and files; must not know
-contexts or reports.
+that ends before the first one writes its results to a file in this folder.
 """
 
 from __future__ import annotations

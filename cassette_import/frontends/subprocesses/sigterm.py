@@ -2,8 +2,8 @@
 
 A handler in Python runs when the interpreter is between two instructions, or when the signal interrupts a system call.
 A signal that arrives just before a process begins to wait does neither, and a worker of a pool would wait for ever. So
-a process that has the handler says so by a file, which the handler removes first; `multiprocessing` repeats
-the signal while the file is there. Knows signals; must not know what the callback does.
+a process that has the handler says so by a file, which the handler removes first; `multiprocessing` repeats the signal
+while the file is there.
 """
 
 from __future__ import annotations

@@ -28,8 +28,6 @@ before a loop and `again` after each turn. `choice` and `loop` get the names of 
 return, as `names`; the last one of a loop is its target, or empty.
 
 `ConvertedCode` has all these methods, with the meaning that Python gives them: a context derives from it.
-
-Knows trees; must not know contexts.
 """
 
 from cassette_import.passes.if_conversion.conversion import if_conversion, loop_conversion

@@ -1,7 +1,4 @@
-"""The pieces of code that the conversion inserts: names, calls of the context's methods, stores.
-
-Knows trees; must not know which constructs are converted.
-"""
+"""The pieces of code that the conversion inserts: names, calls of the context's methods, stores."""
 
 from __future__ import annotations
 

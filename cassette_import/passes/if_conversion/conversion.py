@@ -1,7 +1,4 @@
-"""The pass `if_conversion`: what it makes of a function.
-
-Knows functions and their trees; must not know how statements are converted.
-"""
+"""The pass `if_conversion`: what it makes of a function."""
 
 from __future__ import annotations
 

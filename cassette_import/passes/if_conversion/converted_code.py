@@ -1,7 +1,6 @@
 """The base of contexts whose code is converted: what converted code calls does what Python does.
 
-A context derives from `ConvertedCode`, and replaces the methods for what has another meaning in it. Knows what
-converted code calls, and which functions are converted; must not know trees.
+A context derives from `ConvertedCode`, and replaces the methods for what has another meaning in it.
 """
 
 from __future__ import annotations

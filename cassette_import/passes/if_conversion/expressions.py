@@ -1,7 +1,4 @@
-"""Expressions: conditional ones, `and`, `or`, `not`, comparisons, calls, subscripts and displays become calls.
-
-Knows trees; must not know statements, or what the called methods do.
-"""
+"""Expressions: conditional ones, `and`, `or`, `not`, comparisons, calls, subscripts and displays become calls."""
 
 from __future__ import annotations
 

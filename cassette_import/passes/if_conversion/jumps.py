@@ -1,7 +1,4 @@
-"""How a block is left: by a jump, or by an exception.
-
-Knows trees; must not know what jumps are converted to.
-"""
+"""How a block is left: by a jump, or by an exception."""
 
 from __future__ import annotations
 

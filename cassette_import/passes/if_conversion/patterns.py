@@ -2,8 +2,7 @@
 
 `None`, `True` and `False` are compared by identity, and C code looks at the class of what a sequence or mapping
 pattern is matched with. Neither can ask an object that stands for the values of many lanes. So these patterns become
-class patterns: their classes are attributes of the context, and `isinstance` asks those. Knows trees; must not know
-what the classes of the context do.
+class patterns: their classes are attributes of the context, and `isinstance` asks those.
 """
 
 from __future__ import annotations

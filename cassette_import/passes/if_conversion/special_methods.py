@@ -1,7 +1,4 @@
-"""Special methods whose result code in C checks, so that a converted one asks the context what to return.
-
-Knows names; must not know trees or contexts.
-"""
+"""Special methods whose result code in C checks, so that a converted one asks the context what to return."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Statements: branches, loops and returns, at which each lane may go its own way, and stores into objects.
-
-Knows trees, variables and expressions; must not know what the called methods do.
-"""
+"""Statements: branches, loops and returns, at which each lane may go its own way, and stores into objects."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stores: assignments to attributes, items and names of other scopes, and deletions, become calls.
-
-Knows trees and expressions; must not know branches, or what the called methods do.
-"""
+"""Stores: assignments to attributes, items and names of other scopes, and deletions, become calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Branches, loops and functions on which all executions agree: converted code does there what Python does.
 
 Converted code asks one object at each branch, loop and function with several returns: one of these, or one for
-executions that go different ways. Knows what converted code asks; must not know for which executions code runs.
+executions that go different ways.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The variables of a function: which names statements bind, which they read, and which are read later.
-
-Knows trees; must not know how code is converted.
-"""
+"""The variables of a function: which names statements bind, which they read, and which are read later."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
 
 `enter` returns the callee, and `leave` the result. Both ignore further arguments, which are evaluated before they are
 called, and keep what they get alive until they return. So there is no tuple, except for many arguments. The pending
-event, for the handler of exceptions, is the callee itself. Knows the order in which Python evaluates a call; must not
-know what the hooks do.
+event, for the handler of exceptions, is the callee itself.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 ``f(x, y)`` becomes ``@7.freepost0.1(@c0, f(x, @7.freepre0.1(@c0, y)))``. The prehook runs when all operands have been
 evaluated, the posthook when there is a result, and each returns the value that it is given. The form needs no
 temporaries and no copies of arguments, and method calls stay method calls.
-
-Knows operands and which hooks there are; must not know which syntax an event comes from.
 """
 
 from __future__ import annotations

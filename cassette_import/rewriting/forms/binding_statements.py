@@ -1,7 +1,7 @@
 """Where values may be tagged: statements that bind a value to names of a function without an event.
 
 The interpreter binds it plain. A call of the runtime before the statement, and one at the start of its block, restore
-the wrapper. Knows trees; must not know what a wrapper is.
+the wrapper.
 """
 
 from __future__ import annotations

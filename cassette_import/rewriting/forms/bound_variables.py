@@ -1,7 +1,4 @@
-"""Variables that keep their values until a statement ends: such operands need no temporaries.
-
-Knows which statements bind variables; must not know what is built of operands.
-"""
+"""Variables that keep their values until a statement ends: such operands need no temporaries."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The callee form of events, ``@pick.1(f)(x)``: each event looks up the active context.
 
 It is for code that may be resumed in another context. Without temporaries, it is for places where assignment
-expressions are not allowed or where the program would see the temporaries. Knows the kinds of events that any of the
-variants intercepts; must not know which hooks they have.
+expressions are not allowed or where the program would see the temporaries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the patterns of a `match` statement capture and test, and the ways from the subject to it.
 
-A way is a tuple of steps: `("index", 0)` is the first item, `("rest", 1, 2)` the items but for one at the start and two
-at the end, `("key", "a")` the value of a key, `("others", "a")` the values of all other keys, `("name", "x")` an
-attribute, `("positional", 0)` the attribute that `__match_args__` names. Knows patterns; must not know metadata.
+A way is a tuple of steps: `("index", 0)` is the first item, `("rest", 1, 2)` the items but for one at the start and
+two at the end, `("key", "a")` the value of a key, `("others", "a")` the values of all other keys, `("name", "x")` an
+attribute, `("positional", 0)` the attribute that `__match_args__` names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where values may be tagged: the names of a class body.
 
 The namespace of the class holds plain values. Helpers keep the metadata of what is assigned beside it until the class
-is made, and restore the wrapper where the body reads the name. Knows trees; must not know what a wrapper is.
+is made, and restore the wrapper where the body reads the name.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 ``yield x`` becomes ``@s.resumed((yield @s.suspended(x)))``, where ``@s`` is the run of the body
 (`runtime.followed_bodies`). A generator expression has ``@s`` as the variable of an outermost loop with one step:
 ``(x for x in y)`` becomes ``(@s.suspended(x) for @s in @body.expression(y, line, False) for x in @s.first_items())``.
-
-Knows syntax that suspends; must not know events, or what is done with the reports.
 """
 
 from __future__ import annotations

@@ -12,8 +12,6 @@ and ``self.run(x)``, which stays a fast method call of the interpreter, becomes:
 
 The usual case comes last, so that no jump follows it. Where containers are not in C, the test is ``@type(self) not in
 @7.t.….run``.
-
-Knows trees and the callees of calls; must not know how guards are learned.
 """
 
 from __future__ import annotations

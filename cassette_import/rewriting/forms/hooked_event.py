@@ -1,7 +1,4 @@
-"""The steps of an event that is carried out in the body itself: prehooks, the operation, posthooks.
-
-Knows which hooks there are; must not know what the operation is, or which operands hooks are called with.
-"""
+"""The steps of an event that is carried out in the body itself: prehooks, the operation, posthooks."""
 
 from __future__ import annotations
 

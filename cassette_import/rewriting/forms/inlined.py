@@ -1,7 +1,5 @@
 """The inlined form of events: hooks are called in the body itself, for one shape.
 
-Knows which hooks there are; must not know where in a program an event is.
-
 ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
 
     (@f0 := f, @a0 := x,

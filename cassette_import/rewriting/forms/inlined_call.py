@@ -9,8 +9,7 @@ A test before the prehooks finds the kind of the callee, and keeps it in two tem
 - Otherwise, it is any other callee, such as a method of a C type. A helper splits it, and calls the hook
   (`variant_names.splitting`).
 
-The call itself, which no other frame may make, is there once. Knows kinds of callees; must not know which hooks there
-are.
+The call itself, which no other frame may make, is there once.
 """
 
 from __future__ import annotations

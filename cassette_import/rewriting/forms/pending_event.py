@@ -1,7 +1,7 @@
 """The note of a pending event: kind and operands, kept in a variable of the frame for the handler of exceptions.
 
 The handler passes them to the errorhooks. Where temporaries hold the operands, the note is a constant that names the
-temporaries: building tuples would take as long as a Python call. Knows trees; must not know what the hooks are.
+temporaries: building tuples would take as long as a Python call.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A variable of an overdubbed function may hold a wrapper, and a function in it may run where the context is not active:
 in another thread, or after the end. So if any value may be tagged, such a function runs a copy of its plain body in
 which each load of a free variable takes the wrapper off. A generator has one body for all contexts; it asks which is
-active. Knows trees; must not know what a wrapper is.
+active.
 """
 
 from __future__ import annotations

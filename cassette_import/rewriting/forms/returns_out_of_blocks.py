@@ -2,7 +2,7 @@
 
 A function leaves the wrapper of what it returns in the state of the thread. The `__exit__` of a manager, a `finally`
 clause and the method `__del__` run after that, and what they return would take its place. So the wrapper is left again
-behind them. Knows trees; must not know what a wrapper is.
+behind them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The interpreter itself carries out a comprehension, a `return` or an f-string. Where a context type tags values,
 `insert_unwrapping` adds a call of the runtime there. It runs before events are built; the names of the functions that
-it calls start with ``@``, so these calls are no events. Knows trees; must not know what a wrapper is.
+it calls start with ``@``, so these calls are no events.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Events of contexts that tag values: the plain operation as long as there is no metadata anywhere.
-
-Knows which primitives may run code of the program; must not know what a wrapper is.
-"""
+"""Events of contexts that tag values: the plain operation as long as there is no metadata anywhere."""
 
 from __future__ import annotations
 

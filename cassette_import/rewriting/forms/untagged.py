@@ -20,8 +20,7 @@ The first value may be tagged while a step runs plainly. Then its result is *cla
 the next step, or one of its own where the path of control ends. ``@d`` is the epoch in which this frame has carried out
 an event: in the same epoch, all later results are as they are. So what is tested before a step is all that is tested.
 
-What is no step (a comprehension, a lambda) takes the inlined form. Knows expressions; must not know statements, or what
-a wrapper is.
+What is no step (a comprehension, a lambda) takes the inlined form.
 """
 
 from __future__ import annotations

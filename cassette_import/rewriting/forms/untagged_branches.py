@@ -1,7 +1,4 @@
-"""Expressions that decide what is evaluated, in the untagged form: their parts are steps in the branches of `if`.
-
-Knows the order in which Python evaluates and tests; must not know what the steps are.
-"""
+"""Expressions that decide what is evaluated, in the untagged form: their parts are steps in the branches of `if`."""
 
 from __future__ import annotations
 

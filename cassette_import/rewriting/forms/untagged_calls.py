@@ -1,7 +1,7 @@
 """Plain calls while nothing is tagged: guards show that the rules of a callee do not apply then.
 
 The callees of names and the methods of instances have the guards of `forms.guarded`, which hold callees here that are
-called plainly as long as nothing is tagged. Knows trees and the callees of calls; must not know how guards are learned.
+called plainly as long as nothing is tagged.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `EventsHere` is for bodies in which one variant is active from their entry to their end. `EventsAnywhere` is for bodies
 that another context may resume: each event that is carried out looks up the active context, and results are claimed
-only where a context that tags values is active. Knows the names of variants; must not know expressions.
+only where a context that tags values is active.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 The steps of such an expression are made as statements, and become parts of one expression, which are evaluated in
 order: ``b if (a is None or True) else None`` evaluates ``a``, then ``b``. The compiler leaves a single jump of it.
-Knows how steps become expressions; must not know what a step is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Steps of a statement in the untagged form (see `forms.untagged`): the statements that evaluate its values in order.
 
-A step is the plain operation if a test says that nothing is tagged, and else the event. Knows tests, claims and
-temporaries; must not know expressions.
+A step is the plain operation if a test says that nothing is tagged, and else the event.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Assignments and deletions as events: stores to an index, an attribute or a name of the module, and what is unpacked.
 
 Where no temporaries are allowed, values are kept outside the frame (see `syntax.operand_stack` of the runtime).
-
-Knows what each target of an assignment means; must not know what replaces an event (the forms know that).
 """
 
 from __future__ import annotations

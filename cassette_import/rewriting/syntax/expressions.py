@@ -1,7 +1,6 @@
 """Expressions as events: which primitive a node is, and what its operands are.
 
-Knows what each kind of expression means; must not know what replaces an event (the forms know that). The parts of a
-node are rewritten before the node.
+The parts of a node are rewritten before the node.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`Operation`: a piece of syntax as a call of a primitive. `Form`: what builds an event from an operation.
 
-`expressions`, `statements` and `assignments` make operations, and `forms` implements the protocol. Knows trees and the
-operands in them; must not know kinds of events, or how a form builds an event.
+`expressions`, `statements` and `assignments` make operations, and `forms` implements the protocol.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What replaces a node: that of an expression, or else of a statement.
-
-Knows expressions and statements; must not know which form events take.
-"""
+"""What replaces a node: that of an expression, or else of a statement."""
 
 from __future__ import annotations
 

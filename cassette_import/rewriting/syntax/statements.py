@@ -1,7 +1,6 @@
 """Statements and parts of statements as events: loops, tests, and values that control flow passes on.
 
-Knows what each kind of statement means; must not know what replaces an event (the forms know that). The parts of a node
-are rewritten before the node.
+The parts of a node are rewritten before the node.
 """
 
 from __future__ import annotations

@@ -1,4 +1,1 @@
-"""Syntax trees in general: traversal, building nodes, scopes, annotations, and the tree of a code object.
-
-Knows trees, code objects and the spelling of names; must not know events.
-"""
+"""Syntax trees in general: traversal, building nodes, scopes, annotations, and the tree of a code object."""

@@ -1,7 +1,6 @@
 """Annotations: facts about the surroundings of a node, noted on the node before the tree is taken apart.
 
-Each annotation is an attribute of the node, which copies of the node have as well (`scopes.clone`). Knows syntax and
-scopes; must not know events.
+Each annotation is an attribute of the node, which copies of the node have as well (`scopes.clone`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What code does, compared and identified: instructions, lines, names, variables and constants, without file names.
-
-Knows code objects; must not know trees, or what is done with code that differs.
-"""
+"""What code does, compared and identified: instructions, lines, names, variables and constants, without file names."""
 
 from __future__ import annotations
 

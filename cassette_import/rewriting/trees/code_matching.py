@@ -1,7 +1,4 @@
-"""The functions in code objects: which there are, what identifies them, and replacing them by others.
-
-Knows code objects; must not know trees, or what becomes of the code.
-"""
+"""The functions in code objects: which there are, what identifies them, and replacing them by others."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Which part of a node is evaluated first: tracers are notified of a line as soon as an instruction has its position.
-
-Knows how the compiler orders instructions; must not know events.
+"""Which part of a node is evaluated first: tracers are notified of a line as soon as an instruction has its
+position.
 """
 
 from __future__ import annotations

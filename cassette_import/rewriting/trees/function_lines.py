@@ -2,8 +2,6 @@
 
 A `def` begins in the line that its code object names. It ends before the next line that is not indented more deeply.
 If that line is within quotes or brackets, the lines do not parse; the caller then parses more of the text.
-
-Knows text, code objects and trees; must not know files.
 """
 
 from __future__ import annotations

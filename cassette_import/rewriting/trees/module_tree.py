@@ -6,8 +6,6 @@ their bodies before the text is parsed, and the plain functions replace the stub
 A body ends before the next line that has code of the module level or of a class: the plain code names these lines.
 Where other text stands between the two, the function is parsed by itself to see whether it ends there. A function whose
 end is not certain is no stub.
-
-Knows text, trees and code objects; must not know events or files.
 """
 
 from __future__ import annotations

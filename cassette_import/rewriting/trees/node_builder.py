@@ -1,6 +1,5 @@
-"""Building AST nodes at the position of another node, so that tracebacks, coverage and debuggers show the user's code.
-
-Knows nodes and positions; must not know events.
+"""Building AST nodes at the position of another node, so that tracebacks, coverage and debuggers show the
+user's code.
 """
 
 from __future__ import annotations

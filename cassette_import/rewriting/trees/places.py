@@ -1,7 +1,4 @@
-"""The places of functions in trees: which node a code object was compiled from.
-
-Knows code objects and trees; must not know what becomes of a tree.
-"""
+"""The places of functions in trees: which node a code object was compiled from."""
 
 from __future__ import annotations
 

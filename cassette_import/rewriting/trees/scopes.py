@@ -1,7 +1,4 @@
-"""Scopes: what a function or module binds, whether a function can be suspended, whether it reads its own locals.
-
-Knows trees; must not know events.
-"""
+"""Scopes: what a function or module binds, whether a function can be suspended, whether it reads its own locals."""
 
 from __future__ import annotations
 

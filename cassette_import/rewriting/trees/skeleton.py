@@ -1,7 +1,7 @@
 """A function compiled by itself: in a skeleton of the scopes around it, so that it compiles to the same kind of code.
 
-`skeleton` makes the module; `find_function`, `requalify` and `graft` make of its code the replacement of the function's
-code. Knows trees and code objects; must not know events.
+`skeleton` makes the module; `find_function`, `requalify` and `graft` make of its code the replacement of the
+function's code.
 """
 
 from __future__ import annotations

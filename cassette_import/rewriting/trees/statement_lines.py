@@ -2,8 +2,6 @@
 
 A statement of a module begins in the first column. Few other lines do: comments, closing brackets, and quoted text that
 is not indented. A region that ends within quotes or brackets does not parse; the caller then parses the whole text.
-
-Knows text; must not know trees or files.
 """
 
 from __future__ import annotations

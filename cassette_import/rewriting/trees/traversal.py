@@ -1,7 +1,4 @@
-"""Traversal of trees without recursion, so that deep expressions and deep callers do not matter.
-
-Knows the fields of nodes; must not know what is done to a node.
-"""
+"""Traversal of trees without recursion, so that deep expressions and deep callers do not matter."""
 
 from __future__ import annotations
 

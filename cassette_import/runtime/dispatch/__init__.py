@@ -1,7 +1,6 @@
 """Dispatch: which calls are events, which hooks and overloads they select, and how these run.
 
-Knows callables, what is active, and the names that rewritten code loads; must not know how code is rewritten. It calls
-`tagging.propagation`, which each event plan refers to; it must not know wrappers or metadata.
+It calls `tagging.propagation`, which each event plan refers to.
 
 Registering and choosing:
 

@@ -1,7 +1,4 @@
-"""Accelerated hooks: the functions that call sites of the accelerated form call, in C if there is C.
-
-Knows what call sites pass to them; must not know what they do.
-"""
+"""Accelerated hooks: the functions that call sites of the accelerated form call, in C if there is C."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Whether a family of variants is that of the active contexts: `family in ACTIVE_FAMILIES`, which the extension in C
 does without a call.
-
-Knows what is active; must not know bodies.
 """
 
 from __future__ import annotations

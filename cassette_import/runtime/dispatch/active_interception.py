@@ -1,7 +1,4 @@
-"""Interception by whichever variant is active, for code that was not specialised for one variant alone.
-
-Knows which variant is active; must not know how it intercepts.
-"""
+"""Interception by whichever variant is active, for code that was not specialised for one variant alone."""
 
 from __future__ import annotations
 

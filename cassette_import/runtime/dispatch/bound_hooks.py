@@ -1,6 +1,5 @@
-"""Bound hooks: what a table of handlers becomes at the events of one kind, ready to be called with the context first.
-
-Knows tables of handlers, and which arguments hooks read; must not know variants, activations or source.
+"""Bound hooks: what a table of handlers becomes at the events of one kind, ready to be called with the
+context first.
 """
 
 from __future__ import annotations

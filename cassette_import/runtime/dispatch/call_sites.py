@@ -2,8 +2,6 @@
 
 The frames of the caller are searched when a hook asks. Cassette_import's own frames are hidden, so the program's frame
 follows that of the hook.
-
-Knows frames and positions; must not know contexts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A call site passes its callee to one of the functions that are made here, and calls what it gets back: the callee
 itself, or a proxy (`callee_proxy.Callee`) that runs the event.
-
-Knows targets and higher-order leaves; must not know how an event is run.
 """
 
 from __future__ import annotations

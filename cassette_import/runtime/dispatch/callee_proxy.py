@@ -1,7 +1,4 @@
-"""Callee proxies: what call sites call instead of a callee whose call is an event.
-
-Knows callables; must not know how an event is run, or call sites.
-"""
+"""Callee proxies: what call sites call instead of a callee whose call is an event."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A function that is an attribute of its module, or a method of a class that keeps it, is stable. Nothing here runs code
 of the program: attributes are read past `__getattribute__`, and classes are compared by identity.
-
-Knows modules, classes and callables; must not know targets, events or guards.
 """
 
 from __future__ import annotations

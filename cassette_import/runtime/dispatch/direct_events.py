@@ -6,8 +6,6 @@ at the call site.
 
 The author of an overload may know a *quick form* of it: a function that does the same for the usual arguments with
 fewer steps, and passes all other ones to the overload.
-
-Knows event plans and overloads; must not know wrappers, or what an overload does.
 """
 
 from __future__ import annotations

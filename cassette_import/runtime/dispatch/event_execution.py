@@ -1,8 +1,6 @@
 """Running an event: the hooks around a call, and between them the innermost overload that matches, or the callee.
 
 Every function here that runs between the program's frames is hidden.
-
-Knows activations, hooks and overloads; must not know which calls are events, or how code is rewritten.
 """
 
 from __future__ import annotations

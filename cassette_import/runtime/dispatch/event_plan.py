@@ -1,7 +1,4 @@
-"""Event plans: which hooks and overloads a stack of contexts has for one kind of event, and which calls they take.
-
-Knows targets, hooks and higher-order leaves; must not know activations, or how an event is run.
-"""
+"""Event plans: which hooks and overloads a stack of contexts has for one kind of event, and which calls they take."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A runner puts together what the other files of the package make, and decides nothing at an event. Rewritten code loads
 its functions by the names that `rewriting.variant_names.VariantNames` spells.
-
-Knows event plans and the makers of these functions; must not know source or how code is made.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Failed events: which errorhooks are notified of an exception, and what they are passed.
-
-Knows hooks and activations; must not know how an event is run, or which events there are.
-"""
+"""Failed events: which errorhooks are notified of an exception, and what they are passed."""
 
 from __future__ import annotations
 

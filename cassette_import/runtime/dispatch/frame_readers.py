@@ -3,8 +3,6 @@
 Call sites of the inlined form call them in the program's own frame. Elsewhere the call is made from a hidden frame, and
 an overload calls them from its own one. There a stand-in calls them as they would have been called in the program's
 frame: with its variables, its globals, and its `__future__` features.
-
-Knows how CPython finds the frame of a caller; must not know which calls are events.
 """
 
 from __future__ import annotations

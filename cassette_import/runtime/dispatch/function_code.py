@@ -3,8 +3,6 @@
 From CPython 3.13 on, a function whose `__code__` was assigned has no version any more, and one that `FunctionType` made
 has none: the call sites that call it stay unspecialised, which costs a sixth of a call. The accelerator gives it that
 of its code. Without the accelerator, the interpreter does what it does.
-
-Knows the accelerator; must not know which code functions get, or why.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ call site calls `learn`, which looks the callee up, and makes the guard hold it 
 
 What a guard holds can become a target only by a registration, after which all guards are cleared. Methods are held only
 if their class keeps them (`callee_stability`). Guards keep nothing alive that would otherwise die.
-
-Knows callables and their interception; must not know how an event is run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Handler tables: all that one context type does at one hook point.
-
-Knows hook points and overload resolution; must not know events, variants or activations.
-"""
+"""Handler tables: all that one context type does at one hook point."""
 
 from __future__ import annotations
 

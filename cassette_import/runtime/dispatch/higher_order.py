@@ -3,8 +3,6 @@
 Such a call has no call site in the program. It is an event because the leaf gets a callable that runs the event, in
 place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``. Some leaves keep the functions,
 and call them later: `CALLBACK_TAKERS`.
-
-Knows functions of the standard library; must not know events.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Three questions are answered here. Does a hook read the arguments of calls (`reads_no_arguments`)? Does it touch nothing
 but attributes of its context (`touches_only_context`), or store its arguments in them at most (`only_stores`)? A hook
 that provably reaches no overdubbed code need not be suspended.
-
-Knows functions and instructions; must not know events.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Annotations of hooks: which values a parameter admits, and which parameters share a type variable.
-
-Knows types and annotations; must not know hooks, targets or events.
-"""
+"""Annotations of hooks: which values a parameter admits, and which parameters share a type variable."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A hook is called through a copy of its function, for two reasons: the copy takes its leading parameters by position
 only, and its frames are distinguished from those of the original, which the program may call itself.
-
-Knows functions and their code objects; must not know contexts, events or how functions are specialised.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Hook points: `Ctx.prehook`, `Ctx.overdub`, `Ctx.posthook` and `Ctx.errorhook`, where handlers are registered.
-
-Knows handlers and decorators; must not know how a handler is chosen, or how an event is run.
-"""
+"""Hook points: `Ctx.prehook`, `Ctx.overdub`, `Ctx.posthook` and `Ctx.errorhook`, where handlers are registered."""
 
 from __future__ import annotations
 

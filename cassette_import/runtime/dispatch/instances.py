@@ -1,6 +1,5 @@
-"""Whether a value has one of some types: `value in InstancesOf(types)`, which the extension in C does without a call.
-
-Knows types; must not know guards.
+"""Whether a value has one of some types: `value in InstancesOf(types)`, which the extension in C does without
+a call.
 """
 
 from __future__ import annotations

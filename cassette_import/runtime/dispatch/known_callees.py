@@ -1,8 +1,6 @@
 """Known callees: what call sites call instead of callees that they have called before.
 
 The accelerator of dispatch keeps them, in the place of `learn`.
-
-Knows the accelerator; must not know what is learned, or when.
 """
 
 from __future__ import annotations

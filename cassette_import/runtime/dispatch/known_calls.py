@@ -2,8 +2,6 @@
 
 Choosing compares the annotations of all handlers. What it chooses depends on the exact types alone, if only classes are
 asked that answer without code of the program, and if no instance has another class than its type.
-
-Knows annotations and types; must not know how handlers are compared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Guards by their kind: what each kind holds, and when it is safe to hold it.
-
-Knows callables, and how long they last; must not know when call sites ask, or what is intercepted.
-"""
+"""Guards by their kind: what each kind holds, and when it is safe to hold it."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 They are what `lru_cache(maxsize=8)` returns, and the attribute `register` of a function of `singledispatch`. No table
 has them. So they are followed where they are made or found: they get code that hands on what runs the event of a
 target, in place of the target. They stay the same function objects.
-
-Knows how these functions are made; must not know how an event is run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Shortcuts for methods of builtin types that are targets: what calls them is found once for each type and method.
-
-Knows event runners; must not know guards.
-"""
+"""Shortcuts for methods of builtin types that are targets: what calls them is found once for each type and method."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Callees that are certainly no targets: `callee in NoTargets(functions, names)`, which the extension in C does without
 a call.
 
-Call sites that call a local name ask this: it may hold many functions in turn. Knows kinds of callees; must not know
-targets or guards.
+Call sites that call a local name ask this: it may hold many functions in turn.
 """
 
 from __future__ import annotations

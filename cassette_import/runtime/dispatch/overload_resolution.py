@@ -1,7 +1,4 @@
-"""Overload resolution: which calls a handler matches, and which of several matching handlers is the most specific.
-
-Knows functions, types and signatures; must not know how handlers are registered, or how an event is run.
-"""
+"""Overload resolution: which calls a handler matches, and which of several matching handlers is the most specific."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Shortcuts for events at which little can happen: targets with overloads of one context, and higher-order leaves.
-
-Knows callables, targets and the overloads of one context; must not know how hooks are chosen, or call sites.
-"""
+"""Shortcuts for events at which little can happen: targets with overloads of one context, and higher-order leaves."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Call sites call them where the callee is no Python function, class or the like: for methods of C types, partial objects,
 instances with a `__call__`. They do what `callables.split` does, but for the usual callees without a call of it. They
 return the function, for the hooks that get it alone.
-
-Knows callables and suspension; must not know events, or which callees are targets.
 """
 
 from __future__ import annotations

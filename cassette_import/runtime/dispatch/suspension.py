@@ -1,7 +1,4 @@
-"""Suspension: a hook runs while its context, and the contexts inside it, are suspended.
-
-Knows activations; must not know events.
-"""
+"""Suspension: a hook runs while its context, and the contexts inside it, are suspended."""
 
 from __future__ import annotations
 

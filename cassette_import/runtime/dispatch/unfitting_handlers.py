@@ -1,7 +1,7 @@
 """Handlers that were not applied to calls of their targets because these passed other arguments than they take.
 
 Such calls pass an overload or hook by without a sign. One warning for each is issued when the process ends; pytest
-reports them with the targets that no call has matched. Knows handlers and calls; must not know how a handler is chosen.
+reports them with the targets that no call has matched.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The functions that rewritten syntax calls, whichever context is active.
 
-Knows events, primitives and kinds of callees; must not know how trees are rewritten, or what hooks do.
-
 * `iteration`: loops, splats and unpacking
 * `delegation`: `yield from` and `async for`
 * `blocks`: `with` blocks, `from … import …`, displays of constants, the start of a debugger

@@ -1,7 +1,5 @@
 """Statements and calls that need help of their own to be events: `with` blocks, `from … import …`, displays of
 constants, and the start of a debugger.
-
-Knows the interpreter's protocols; must not know hooks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Delegation as events: the steps of `yield from` and `async for`, which the interpreter asks an object for.
-
-Knows what the interpreter asks these objects for; must not know hooks.
-"""
+"""Delegation as events: the steps of `yield from` and `async for`, which the interpreter asks an object for."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A loop goes through an iterator that this module makes, and each step of which is an event. The interpreter's own
 instructions advance it, so unpacking, splats, comprehensions and `else` clauses need no other treatment.
-
-Knows how the interpreter iterates; must not know hooks.
 """
 
 from __future__ import annotations

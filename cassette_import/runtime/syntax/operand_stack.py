@@ -3,8 +3,6 @@
 That is so in class bodies, at module level, in comprehensions, and in functions that read their `locals()`. Each frame
 of the program has a stack. An expression that fails leaves its values at the bottom, below those of later expressions
 of the same frame, so an expression pops only what it has pushed itself.
-
-Knows events of the kind `TRUTH`; must not know other kinds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Operations whose operands are evaluated in another order than their function takes them, names in class bodies, and
 argument-free hooks, for whichever context is active.
-
-Knows the runtime; must not know the names of one variant.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values that the interpreter binds to names without an event: `with`, `await`, `async for`, class bodies.
 
 The value is plain. Helpers that stand before and after the statement or expression restore its wrapper. What is to be
-known from before is kept by the frame of the program. Knows wrappers and the shadow store; must not know trees.
+known from before is kept by the frame of the program.
 """
 
 from __future__ import annotations

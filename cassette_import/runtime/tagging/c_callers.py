@@ -1,7 +1,7 @@
 """Proxies of iterables and callbacks for code of the interpreter, so that wrappers pass through it.
 
 A stepper returns wrapped items only while the program itself asks for the next item: a leaf that advances the iterator
-gets plain ones. Knows how items get their metadata; must not know which functions take iterables or callbacks.
+gets plain ones.
 """
 
 from __future__ import annotations

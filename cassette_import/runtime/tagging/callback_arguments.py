@@ -2,7 +2,7 @@
 
 A leaf gets plain values. It may call functions of the program with them: a special method, a callback, the `__init__`
 of a subclass. A parameter that *is* one of the leaf's values has its metadata. One that the leaf has made, such as the
-text that `print` writes, is computed of the leaf's values. Knows which leaf runs, and wrappers; must not know rules.
+text that `print` writes, is computed of the leaf's values.
 """
 
 from __future__ import annotations

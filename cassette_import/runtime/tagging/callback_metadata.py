@@ -1,8 +1,7 @@
 """What leaves without a rule get from callbacks, and what they put into exceptions.
 
 A leaf calls a callback, which returns a wrapper to it, or would if the leaf advanced an iterator. A context for which
-a loss is an error, or that computes metadata, gets that value as a further argument of the leaf. Knows callables and
-iterators; must not know rules.
+a loss is an error, or that computes metadata, gets that value as a further argument of the leaf.
 """
 
 from __future__ import annotations

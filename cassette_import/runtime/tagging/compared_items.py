@@ -1,7 +1,4 @@
-"""Items that code of the interpreter compares, where contexts decide comparisons: each comparison is an event.
-
-Knows wrappers and events; must not know which functions compare their items.
-"""
+"""Items that code of the interpreter compares, where contexts decide comparisons: each comparison is an event."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A context type that defines the method is called for each value that a leaf comp
     def computed(self, value, f, *arguments, **keywords): ...
 
 The arguments are wrapped where they have metadata. The method returns the metadata of the value, or `NO_METADATA`. An
-exception that it raises is raised in the program. Knows wrappers and the shadow store; must not know rules.
+exception that it raises is raised in the program.
 """
 
 from __future__ import annotations

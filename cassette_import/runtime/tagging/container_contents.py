@@ -1,7 +1,4 @@
-"""What containers and objects hold, read without running methods that a class of the program overrides.
-
-Knows the interpreter's own types; must not know metadata.
-"""
+"""What containers and objects hold, read without running methods that a class of the program overrides."""
 
 from __future__ import annotations
 

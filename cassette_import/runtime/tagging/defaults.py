@@ -1,7 +1,4 @@
-"""Default arguments with metadata: the function has the plain values, and the shadow store their metadata.
-
-Knows how Python binds arguments to parameters; must not know which calls run overdubbed functions.
-"""
+"""Default arguments with metadata: the function has the plain values, and the shadow store their metadata."""
 
 from __future__ import annotations
 

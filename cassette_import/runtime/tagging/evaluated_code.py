@@ -1,7 +1,4 @@
-"""Losses in `eval` and `exec`: the code that they run is not overdubbed, and computes with plain variables.
-
-Knows which variables the code names; must not know what a loss is to a context.
-"""
+"""Losses in `eval` and `exec`: the code that they run is not overdubbed, and computes with plain variables."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 They are what they are without tagging, except for a few functions. Iterators and callbacks outlive the moment at which
 the first value is tagged, so the rules of functions that make iterators or call callbacks apply always. A plain call
-that is under way at that moment gets its result wrapped when it ends. Knows functions and kinds of arguments; must not
-know rules.
+that is under way at that moment gets its result wrapped when it ends.
 """
 
 from __future__ import annotations

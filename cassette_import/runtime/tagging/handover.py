@@ -1,7 +1,7 @@
 """How wrappers pass between functions: through returns, yields, and what is sent into a generator.
 
 An overdubbed function returns a plain value, because its caller may be written in C. It leaves the wrapper in the
-state of the thread, where an overdubbed caller takes it. Knows wrappers; must not know what functions do.
+state of the thread, where an overdubbed caller takes it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which arguments of a leaf hold values with metadata: in attributes, in variables of callbacks, in iterators.
-
-Knows how objects, functions and iterators hold values; must not know rules, nor contexts.
-"""
+"""Which arguments of a leaf hold values with metadata: in attributes, in variables of callbacks, in iterators."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Values that `from … import` binds to variables of a function: the interpreter reads them from the module, plain.
-
-Knows modules and the shadow store; must not know trees.
-"""
+"""Values that `from … import` binds to variables of a function: the interpreter reads them from the module, plain."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How the items of an iterator get their metadata.
 
-An iterator is the interpreter's own. If its source has metadata, a cursor goes along with it: a function that gets each
-item and returns its metadata. Knows iterators and the shadow store; must not know functions that make iterators.
+An iterator is the interpreter's own. If its source has metadata, a cursor goes along with it: a function that gets
+each item and returns its metadata.
 """
 
 from __future__ import annotations

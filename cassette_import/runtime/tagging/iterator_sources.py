@@ -1,8 +1,7 @@
 """What the interpreter's views and iterators read: the container behind one, and the place of the item taken last.
 
-A view or an iterator may be older than the metadata of what it reads. So nothing is kept when it is made: the item that
-it has given is looked up in its source, at the place where the iterator stands. Knows the interpreter's iterators and
-the shadow store; must not know what takes the items.
+A view or an iterator may be older than the metadata of what it reads. So nothing is kept when it is made: the item
+that it has given is looked up in its source, at the place where the iterator stands.
 """
 
 from __future__ import annotations

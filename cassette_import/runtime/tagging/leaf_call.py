@@ -1,7 +1,4 @@
-"""The call of a leaf, as a rule gets it: the arguments are wrapped where they have metadata.
-
-Knows wrappers and the shadow store; must not know what leaves do.
-"""
+"""The call of a leaf, as a rule gets it: the arguments are wrapped where they have metadata."""
 
 from __future__ import annotations
 

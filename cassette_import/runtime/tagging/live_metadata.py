@@ -8,8 +8,6 @@ last one.
 
 Contexts may watch attributes although nothing is tagged. For each name of an attribute, rewritten code tests a name of
 its own, and only attributes of watched names are loaded with care; `@watched` says whether there are any.
-
-Knows reference counts; must not know what holds the tokens.
 """
 
 from __future__ import annotations

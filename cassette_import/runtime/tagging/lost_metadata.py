@@ -1,8 +1,7 @@
 """What happens where a leaf loses metadata: a line in the context's report, or an error.
 
 A leaf that was given tagged values either moves them, computes by a rule, cannot depend on them, or loses their
-metadata. A context type says by its attribute `lost` what a loss is: `"ignore"`, `"report"` or `"error"`. Knows
-contexts as owners of a report, and call sites; must not know rules.
+metadata. A context type says by its attribute `lost` what a loss is: `"ignore"`, `"report"` or `"error"`.
 """
 
 from __future__ import annotations

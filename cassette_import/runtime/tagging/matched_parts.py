@@ -1,7 +1,6 @@
 """Parts of the subject of a `match` statement: those that patterns capture have their metadata, those tested are noted.
 
-The interpreter matches the plain subject. A part is found again by its way through the subject. Knows wrappers and the
-shadow store; must not know trees.
+The interpreter matches the plain subject. A part is found again by its way through the subject.
 """
 
 from __future__ import annotations

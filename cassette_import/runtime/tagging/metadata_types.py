@@ -1,7 +1,4 @@
-"""Which metadata a context admits: `metadatatype`, called when a value is tagged and when it is converted.
-
-Knows contexts; must not know wrappers.
-"""
+"""Which metadata a context admits: `metadatatype`, called when a value is tagged and when it is converted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which calls run overdubbed Python functions: these get wrapped arguments.
-
-Knows which code is overdubbed; must not know rules.
-"""
+"""Which calls run overdubbed Python functions: these get wrapped arguments."""
 
 from __future__ import annotations
 

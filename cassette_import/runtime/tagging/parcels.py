@@ -2,8 +2,7 @@
 
 An overdubbed function that a thread, a job or a task runs returns to code of `threading`, `concurrent.futures` or
 `asyncio`. The value is noted by its identity, and who gets it from a future or a queue wraps it again. A float is
-replaced by a new one of the same value, so its identity belongs to one parcel. Knows frames and wrappers; must not know
-futures, queues or contexts.
+replaced by a new one of the same value, so its identity belongs to one parcel.
 """
 
 from __future__ import annotations

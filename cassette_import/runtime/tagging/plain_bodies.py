@@ -1,8 +1,8 @@
 """Generators and coroutines that began as plain code: what they get while they are resumed loses its metadata.
 
-Such a body reads variables, containers and what is sent to it without their wrappers. It cannot be exchanged while
-it is suspended. So, where it is resumed and holds values with metadata, that is a loss, which names the body and the
-call site. Knows code and frames of bodies that can be suspended; must not know what resumes them.
+Such a body reads variables, containers and what is sent to it without their wrappers. It cannot be exchanged while it
+is suspended. So, where it is resumed and holds values with metadata, that is a loss, which names the body and the call
+site.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 At each event, rewritten code tests a variable of its own frame, which is None at first. When the first value is tagged,
 the extension in C sets it in all frames of all threads. So the test costs less than that of a name. Where frames cannot
 be found, the variable has another value from the beginning, and rewritten code asks at each event.
-
-Knows where frames are; must not know what metadata is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How a call is made that no overload takes, where values may be tagged.
 
 Overdubbed Python functions get wrapped arguments. Every other callee is a leaf: it gets plain arguments and returns a
-plain value, unless `rules` has a rule function for it. Knows activations, wrappers, and how a rule is found; must not
-know what the rules do. The names in this module are all that dispatch uses of tagging.
+plain value, unless `rules` has a rule function for it. The names in this module are all that dispatch uses of tagging.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ A quick rule is made of the function that runs any event of a primitive, and pas
 ones run no code of the program: items of lists, tuples and dicts by numbers and texts, attributes that an object of a
 Python class has itself, global names, comparisons of numbers and texts. Only primitives that no context overloads have
 quick rules.
-
-Knows wrappers, the shadow store and the rules in `rules/`; must not know contexts.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Values that are recognised by identity: their metadata is found wherever the program reads them.
 
 A value may be stored by one route and read by another one: `f.__defaults__`, `cell.cell_contents`, an object of a
-package that is not installed. A context type lists in `recognised_types` the types whose objects are never shared, such
-as `float`: each result of a computation is an object of its own. So an object of such a type that was stored with
+package that is not installed. A context type lists in `recognised_types` the types whose objects are never shared,
+such as `float`: each result of a computation is an object of its own. So an object of such a type that was stored with
 metadata has this metadata when it is read. Of all other contexts, numbers and texts are *watched*: where one is read
-that has lost its metadata on the way, this is a loss. Knows identities and reference counts; must not know where values
-are stored.
+that has lost its metadata on the way, this is a loss.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ entries lead to. It counts their references and subtracts those that come from a
 left is in use, and so is all that it leads to; but an entry leads to its values only if its object is in use.
 
 Some objects are not followed: modules that can be imported, their classes, and frames. What they refer to counts as in
-use, so no entry is dropped by mistake. Knows objects and entries; must not know what metadata is.
+use, so no entry is dropped by mistake.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Helpers that rewritten code calls where a value leaves the local variables of an overdubbed function.
 
 The value goes plain: into a container that syntax makes, a class body, an f-string, a mapping after `**`, the
-namespaces that `eval` gets. Knows wrappers and the shadow store; must not know where in a function the syntax is.
+namespaces that `eval` gets.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ leaf:
 
     @rule(list.pop, deque.pop, deque.popleft)
     def pop(call: LeafCall) -> Any: ...
-
-Knows how rules are registered; must not know what they do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which leaf or pattern runs at the moment: functions of the program that it calls are entered with plain values.
-
-Knows threads; must not know what leaves do.
-"""
+"""Which leaf or pattern runs at the moment: functions of the program that it calls are entered with plain values."""
 
 from __future__ import annotations
 

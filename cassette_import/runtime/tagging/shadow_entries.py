@@ -3,7 +3,7 @@
 An object that can be referred to weakly takes its entry with it. Lists, dicts and tuples cannot, so an entry holds
 them, and is dropped once nothing else refers to the object. Such entries are looked for at three times: among the
 entries made last at each call of a leaf, among those that a function made when it returns, and among all entries from
-time to time and at a full garbage collection. Knows objects; must not know what their parts are.
+time to time and at a full garbage collection.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The shadow store: holds the metadata of values while they are parts of objects.
 
-An entry belongs to one object and holds, for each part that has metadata, the plain value and its metadata. It is valid
-only as long as the part *is* that value: a change by a leaf is found by identity, and by the number of parts. Knows
-objects and wrappers; must not know events.
+An entry belongs to one object and holds, for each part that has metadata, the plain value and its metadata. It is
+valid only as long as the part *is* that value: a change by a leaf is found by identity, and by the number of parts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which tag is valid: each activation has one, with the tag of the enclosing activation as its parent.
-
-Knows activations and contexts' instances; must not know values.
-"""
+"""Which tag is valid: each activation has one, with the tag of the enclosing activation as its parent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tags: each activation of a context that tags values has one, and metadata is kept by tag.
-
-Knows contexts; must not know values.
-"""
+"""Tags: each activation of a context that tags values has one, and metadata is kept by tag."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The state that tagging has for each thread during a call.
-
-Knows that a thread hands wrappers from one function to another; must not know what is in a wrapper or an entry.
-"""
+"""The state that tagging has for each thread during a call."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 As long as there is no metadata, the interpreter calls leaves that take items or call functions, with proxies in C in
 place of these (`watched_calls.c`). At the first value that is tagged, each proxy makes one of the classes here, which
 does for the later steps what the rule of the leaf does. When the call ends, the rule's own function puts the metadata
-of the items where they have gone. Knows steps and items; must not know what leaves do with them.
+of the items where they have gone.
 """
 
 from __future__ import annotations

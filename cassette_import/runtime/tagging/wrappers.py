@@ -1,8 +1,7 @@
 """Wrappers: `Tagged`, a value with the metadata that tags gave it.
 
 A wrapper lives in variables and temporaries of overdubbed code and nowhere else. Other code that gets one, an overload
-for example, sees an object that behaves like the plain value: each operation on it is an event. Knows tags and special
-methods; must not know where metadata is stored while its value is part of an object.
+for example, sees an object that behaves like the plain value: each operation on it is an event.
 """
 
 from __future__ import annotations

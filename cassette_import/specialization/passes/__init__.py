@@ -2,8 +2,6 @@
 
 A pass is called with a context type and a `Reflection`. It returns the function's new node, or an expression that is
 the whole body. `tree_tools` and `name_resolution` are for writing passes, `pass_runner` and the other modules run them.
-
-Knows trees and functions. Must not know activations, or which code is live.
 """
 
 from cassette_import.specialization.passes.failures import failure_of

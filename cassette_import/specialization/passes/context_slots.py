@@ -1,7 +1,4 @@
-"""Context slots: the placeholder `contextslot()` becomes the expression for the active context.
-
-Knows trees. Must not know which contexts there are.
-"""
+"""Context slots: the placeholder `contextslot()` becomes the expression for the active context."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Failed passes: the function gets a body that raises the error in the context of the pass, and only there.
-
-Knows trees and errors. Must not know why a pass failed, or when passes run.
-"""
+"""Failed passes: the function gets a body that raises the error in the context of the pass, and only there."""
 
 from __future__ import annotations
 

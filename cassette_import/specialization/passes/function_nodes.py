@@ -1,7 +1,4 @@
-"""Function nodes as passes handle them: copies, parameters, nested functions, and the notes that nodes carry.
-
-Knows trees. Must not know what a pass is, or when passes run.
-"""
+"""Function nodes as passes handle them: copies, parameters, nested functions, and the notes that nodes carry."""
 
 from __future__ import annotations
 

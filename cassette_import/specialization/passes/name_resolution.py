@@ -1,7 +1,4 @@
-"""`resolves_to`: the value of an expression in a function's tree, if it is certain without running the function.
-
-Knows trees, modules and classes. Must not know contexts, or when passes run.
-"""
+"""`resolves_to`: the value of an expression in a function's tree, if it is certain without running the function."""
 
 from __future__ import annotations
 

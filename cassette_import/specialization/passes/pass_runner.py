@@ -1,7 +1,4 @@
-"""Running passes: each pass gets the result of the one before, and each result is checked before it is used.
-
-Knows trees and functions. Must not know activations, or which code is live.
-"""
+"""Running passes: each pass gets the result of the one before, and each result is checked before it is used."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Private names: in the class `C`, `self.__x` is the attribute `_C__x`.
 
-A pass gets the tree as it is written, with `__x`, but what it calls with the name of an attribute needs `_C__x`. Knows
-functions and their code. Must not know trees.
+A pass gets the tree as it is written, with `__x`, but what it calls with the name of an attribute needs `_C__x`.
 """
 
 from __future__ import annotations

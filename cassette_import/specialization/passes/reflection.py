@@ -1,7 +1,4 @@
-"""`Reflection`: the source of a function and what belongs to it, for passes and for readers.
-
-Knows functions, their trees and variants. Must not know activations: a context passes its variant itself.
-"""
+"""`Reflection`: the source of a function and what belongs to it, for passes and for readers."""
 
 from __future__ import annotations
 

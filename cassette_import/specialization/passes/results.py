@@ -1,7 +1,4 @@
-"""Results of passes: a returned node becomes the body of a copy of the function, with the original's positions.
-
-Knows trees. Must not know passes that are still to run, or contexts.
-"""
+"""Results of passes: a returned node becomes the body of a copy of the function, with the original's positions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tools for writing passes: marks for inserted code, and functions that search and replace in trees.
-
-Knows trees. Must not know contexts, or when passes run.
-"""
+"""Tools for writing passes: marks for inserted code, and functions that search and replace in trees."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Validation of passes: whether a returned body can replace a function's body.
 
 The returned body must compile in one code object with the plain body. So a pass cannot turn a function into a
-generator, nor bind a name that the plain body looks up in its module. Knows trees and code. Must not know contexts.
+generator, nor bind a name that the plain body looks up in its module.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Arrays that are changed in place: the metadata of their memory, which several views may share.
 
 After a change through a known function, the metadata of the memory counts, not that of an array made before. A view
-has the metadata of its part of the memory. A change through any other code is found by comparison with a copy. Knows
-the memory of arrays; must not know rules.
+has the metadata of its part of the memory. A change through any other code is found by comparison with a copy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Calls of NumPy's functions with arrays that have derivatives: the table of handlers, and the tools that they share.
 
-The value of a call always comes from the program's own call. Knows what is active; must not know rules, nor the modes
-for arrays. Imported only if the program imports NumPy.
+The value of a call always comes from the program's own call. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

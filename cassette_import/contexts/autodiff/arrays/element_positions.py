@@ -2,8 +2,7 @@
 
 Each element of a reshaped, indexed or concatenated array is an element of an argument, or a constant. So the function
 is called once more, with arrays of distinct numbers, and the numbers in its result are the positions of the elements.
-Both the linear map and its transpose follow from them. Knows arrays; must not know functions of NumPy, nor contexts.
-Imported only if the program imports NumPy.
+Both the linear map and its transpose follow from them. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

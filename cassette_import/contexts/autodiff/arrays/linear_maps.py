@@ -1,7 +1,7 @@
 """Linear maps between arrays, each a pair of functions: one pushes a derivative forward, one pulls a weight back.
 
-They call functions through `call`, so that contexts further out can differentiate the derivative again. Knows shapes;
-must not know contexts. Imported only if the program imports NumPy.
+They call functions through `call`, so that contexts further out can differentiate the derivative again. Imported only
+if the program imports NumPy.
 """
 
 from __future__ import annotations

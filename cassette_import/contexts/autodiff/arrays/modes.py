@@ -1,7 +1,7 @@
 """The two modes for arrays.
 
 In forward mode, the metadata of an array is an array of derivatives that broadcasts to its shape. In reverse mode, an
-array has one node on the tape. Imported only if the program imports NumPy. Knows contexts; must not know rules.
+array has one node on the tape. Imported only if the program imports NumPy.
 
 >>> import numpy
 >>> from cassette_import.contexts.autodiff import gradient

@@ -1,6 +1,6 @@
 """The accelerator: an optional extension in C with hooks of ready-made contexts.
 
-Contexts work the same without it, and slower. Knows how it is loaded; must not know what its hooks do.
+Contexts work the same without it, and slower.
 """
 
 from __future__ import annotations

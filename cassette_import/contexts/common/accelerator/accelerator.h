@@ -1,6 +1,4 @@
-/* What the files of the accelerator share. Only CPython's public C API is used.
-
-   Knows the structures; must not know what is done with them. */
+/* What the files of the accelerator share. Only CPython's public C API is used. */
 
 #ifndef CASSETTE_ACCELERATOR_H
 #define CASSETTE_ACCELERATOR_H

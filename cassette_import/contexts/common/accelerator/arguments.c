@@ -1,6 +1,4 @@
-/* Arguments: those of a call, as methods of contexts get them.
-
-   Knows the vectorcall protocol; must not know what is called. */
+/* Arguments: those of a call, as methods of contexts get them. */
 
 #include "accelerator.h"
 

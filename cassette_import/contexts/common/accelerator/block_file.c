@@ -1,10 +1,9 @@
 /* BlockFile: a file that is written in blocks, of which nothing is lost.
 
-   The first lines are written at once, those of a program that writes many in blocks. What is not written yet lies in a
-   block that is mapped from a second file, `FILE.rest`, which stays however the process ends. A thread writes the block
-   some milliseconds later, and then the next lines are written at once again. `fork`, the end of the process, and signals
-   that end it write the block too. The second file is there from the first block to the end. Knows files; must not know
-   what is written, or when blocks are. */
+   The first lines are written at once, those of a program that writes many in blocks. What is not written yet lies
+   in a block that is mapped from a second file, `FILE.rest`, which stays however the process ends. A thread writes
+   the block some milliseconds later, and then the next lines are written at once again. `fork`, the end of the
+   process, and signals that end it write the block too. The second file is there from the first block to the end. */
 
 #include "block_file.h"
 

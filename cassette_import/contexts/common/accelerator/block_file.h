@@ -1,6 +1,4 @@
-/* What the files of a BlockFile share: its structure, and the files of this process that have blocks.
-
-   Knows the structures; must not know when blocks are written. */
+/* What the files of a BlockFile share: its structure, and the files of this process that have blocks. */
 
 #ifndef CASSETTE_BLOCK_FILE_H
 #define CASSETTE_BLOCK_FILE_H

@@ -1,6 +1,5 @@
-/* When blocks of files are written: by a thread some milliseconds later, where the process forks, and where it ends.
-
-   Knows threads and signals; must not know what is in a block. */
+/* When blocks of files are written: by a thread some milliseconds later, where the process forks, and where it
+   ends. */
 
 #include "block_file.h"
 

@@ -1,8 +1,7 @@
 /* Bodies: one run of the body of a generator or coroutine, as `profile.profiled_body.ProfiledBody` has it.
 
    From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Its
-   methods are those of `followed_bodies.FollowedBody`. Knows call trees and the active contexts; must not know how a
-   body reports its steps. */
+   methods are those of `followed_bodies.FollowedBody`. */
 
 #include "accelerator.h"
 

@@ -1,6 +1,4 @@
-/* CallStack: the calls in progress in a thread, which a trace shows, or counts.
-
-   Knows calls; must not know how they are shown. */
+/* CallStack: the calls in progress in a thread, which a trace shows, or counts. */
 
 #include "call_stack.h"
 

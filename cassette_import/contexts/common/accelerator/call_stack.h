@@ -1,6 +1,4 @@
-/* The stack of the calls in progress in a thread: its structure, and how calls are pushed and dropped.
-
-   Knows calls; must not know how they are shown. */
+/* The stack of the calls in progress in a thread: its structure, and how calls are pushed and dropped. */
 
 #ifndef CASSETTE_CALL_STACK_H
 #define CASSETTE_CALL_STACK_H

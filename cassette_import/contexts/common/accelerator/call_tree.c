@@ -1,6 +1,4 @@
-/* Nodes and trees of calls: `profile.call_tree.Node` and `ThreadTree`, with the same attributes.
-
-   Knows what a node holds; must not know events or clocks. */
+/* Nodes and trees of calls: `profile.call_tree.Node` and `ThreadTree`, with the same attributes. */
 
 #include "accelerator.h"
 

@@ -1,7 +1,7 @@
 /* Callees: which function the hooks of an event get for what a call site calls.
 
-   It is what `callables.split` returns first. The usual callees are recognised here; `split` itself decides about all
-   others. Knows kinds of callables; must not know what is recorded of their calls. */
+   It is what `callables.split` returns first. The usual callees are recognised here; `split` itself decides about
+   all others. */
 
 #include "accelerator.h"
 

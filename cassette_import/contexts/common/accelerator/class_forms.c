@@ -1,7 +1,6 @@
 /* Objects of the program's classes as short text: the class and some attributes, or the fields of a dataclass.
 
-   How the instances of a class are shown is found once, by `Shortener.form`, and again when the class has changed. Knows
-   classes and their versions; must not know how other values are shown. */
+   How the instances of a class are shown is found once, by `Shortener.form`, and again when the class has changed. */
 
 #include "formatter.h"
 

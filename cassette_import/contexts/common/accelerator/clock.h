@@ -1,8 +1,8 @@
 /* The clock of `time.perf_counter`, read as quickly as the machine can.
 
-   Where the processor counts ticks at a constant rate, these are read, and compared with the system's clock once in a
-   millisecond: that takes a third of the time. So a reading may differ from the system's clock by a microsecond. Knows
-   clocks; must not know what is measured. */
+   Where the processor counts ticks at a constant rate, these are read, and compared with the system's clock once
+   in a millisecond: that takes a third of the time. So a reading may differ from the system's clock by a
+   microsecond. */
 
 #ifndef CASSETTE_CLOCK_H
 #define CASSETTE_CLOCK_H

@@ -1,8 +1,7 @@
 /* Counter: the prehook of a call graph. `enter` does what `CallGraph.prehook` does.
 
-   The caller is the code that the calling frame executes. Edges are found by the identities of caller and callee; the
-   context makes those that are new, and keeps alive what identifies them. Knows callees and frames; must not know how
-   functions are described. */
+   The caller is the code that the calling frame executes. Edges are found by the identities of caller and callee;
+   the context makes those that are new, and keeps alive what identifies them. */
 
 #include "accelerator.h"
 

@@ -1,6 +1,5 @@
-/* The fields of a dataclass: whether they are what they were. They may be changed in place, of which the class has no sign.
-
-   Knows the slots of `dataclasses.Field`; must not know how objects are shown. */
+/* The fields of a dataclass: whether they are what they were. They may be changed in place, of which the class has
+   no sign. */
 
 #include "formatter.h"
 

@@ -1,7 +1,7 @@
 /* Delegates: what stands between a body and the iterator or awaitable for which it waits.
 
-   Each step resumes the body and suspends it, as `followed_bodies._Delegate` does. No step takes a frame, so that deep
-   recursion stays possible. Knows bodies and the protocols of iterators; must not know what is recorded. */
+   Each step resumes the body and suspends it, as `followed_bodies._Delegate` does. No step takes a frame, so that
+   deep recursion stays possible. */
 
 #include "accelerator.h"
 

@@ -1,6 +1,4 @@
-/* The runs of bodies that a recorder begins: which function's body is followed, and by which call it was entered.
-
-   Knows frames and code; must not know what a run reports. */
+/* The runs of bodies that a recorder begins: which function's body is followed, and by which call it was entered. */
 
 #include "recorder.h"
 

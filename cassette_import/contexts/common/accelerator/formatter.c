@@ -1,4 +1,4 @@
-/* Formatter: shows values, and names functions as `display` does. Knows callables; must not know how values are shown. */
+/* Formatter: shows values, and names functions as `display` does. */
 
 #include "formatter.h"
 

@@ -1,7 +1,6 @@
 /* What the files of the formatter share: values as short text, as `Shortener` shows them, and names of functions.
 
-   Only ASCII is written by them, so that a character is a byte. Knows the structures; must not know what is done with
-   them. */
+   Only ASCII is written by them, so that a character is a byte. */
 
 #ifndef CASSETTE_FORMATTER_H
 #define CASSETTE_FORMATTER_H

@@ -1,6 +1,4 @@
-/* What the recorder has the profile find: the tree of a thread, and the node of a call path that is new.
-
-   Knows trees; must not know which calls are in progress. */
+/* What the recorder has the profile find: the tree of a thread, and the node of a call path that is new. */
 
 #include "recorder.h"
 

@@ -1,7 +1,6 @@
 /* Items: what stands between a body and what its loops take items from, and what begins generator expressions.
 
-   They do what `followed_bodies.Items` and `AsyncItems`, and `followed_code._Once`, do. Knows bodies and the protocols
-   of iterators; must not know what is recorded. */
+   They do what `followed_bodies.Items` and `AsyncItems`, and `followed_code._Once`, do. */
 
 #include "accelerator.h"
 

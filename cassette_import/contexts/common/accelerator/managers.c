@@ -1,6 +1,5 @@
-/* Managers: what stands between a body and what `async with` enters and leaves, as `followed_bodies._AsyncManager`.
-
-   Knows bodies and how the interpreter finds special methods; must not know what is recorded. */
+/* Managers: what stands between a body and what `async with` enters and leaves, as
+   `followed_bodies._AsyncManager`. */
 
 #include "accelerator.h"
 

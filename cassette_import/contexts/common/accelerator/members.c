@@ -1,6 +1,4 @@
-/* Members of enumerations as short text: what `Enum.__repr__` returns.
-
-   Knows the attributes of members; must not know how other values are shown. */
+/* Members of enumerations as short text: what `Enum.__repr__` returns. */
 
 #include "formatter.h"
 

@@ -1,4 +1,4 @@
-/* The module `_accelerator`. Knows its types; must not know what they do. */
+/* The module `_accelerator`. */
 
 #include "clock.h"
 #include "text.h"

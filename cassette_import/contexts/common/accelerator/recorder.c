@@ -1,8 +1,8 @@
 /* Recorder: the hooks of a profile. `enter` and `leave` do what `Profile.prehook` and `Profile.posthook` do.
 
    Call sites of accelerated contexts call them with what they call, and its result. Both read the clock once. What
-   happens seldom is done by the profile's own methods: a call path that is new, a pair of hooks that is incomplete.
-   Knows callees, call trees and the clock; must not know how labels are found, or times corrected. */
+   happens seldom is done by the profile's own methods: a call path that is new, a pair of hooks that is
+   incomplete. */
 
 #include "recorder.h"
 #include "clock.h"

@@ -1,6 +1,4 @@
-/* What the files of the recorder share.
-
-   Knows what they ask one another; must not know how it is done. */
+/* What the files of the recorder share. */
 
 #ifndef CASSETTE_RECORDER_H
 #define CASSETTE_RECORDER_H

@@ -1,4 +1,4 @@
-/* Text: what its additions share. Knows bytes; must not know what they say. */
+/* Text: what its additions share. */
 
 #include "text.h"
 

@@ -1,6 +1,4 @@
-/* Text that is being made: bytes of UTF-8 that grow.
-
-   Knows bytes; must not know what they say. */
+/* Text that is being made: bytes of UTF-8 that grow. */
 
 #ifndef CASSETTE_TEXT_H
 #define CASSETTE_TEXT_H

@@ -1,9 +1,8 @@
 /* TraceRecorder: the hooks of a trace without filters. `begin_call` and `end_call` do what `Trace.prehook` and
    `Trace.posthook` do.
 
-   They keep the stacks of the calls in progress, and count the calls that are not shown. The usual calls are shown here if
-   the trace is a tree in a file; the context shows all others. Knows calls and threads; must not know how values are shown
-   or lines are written. */
+   They keep the stacks of the calls in progress, and count the calls that are not shown. The usual calls are shown
+   here if the trace is a tree in a file; the context shows all others. */
 
 #include "call_stack.h"
 #include "text.h"

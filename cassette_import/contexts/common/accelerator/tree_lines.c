@@ -1,7 +1,6 @@
 /* TreeLines: the lines of a trace that is a tree, as `Tree` writes them to a file of its own.
 
-   A call begins a line; its outcome completes the line if nothing was written in between. Knows lines and levels; must not
-   know how values are shown, or what a file is. */
+   A call begins a line; its outcome completes the line if nothing was written in between. */
 
 #include "text.h"
 

@@ -1,8 +1,7 @@
 /* TypeRecorder: the posthook of call-types. `record_types` does what `CallTypes.posthook` does.
 
-   A call is recognised by its call site, its function, and the types of what went in and out. One that was there before
-   is only counted; the context finds out what the others are, and keeps alive what identifies them. Knows frames and
-   types; must not know what a call site is named, or how types are written. */
+   A call is recognised by its call site, its function, and the types of what went in and out. One that was there
+   before is only counted; the context finds out what the others are, and keeps alive what identifies them. */
 
 #include "type_words.h"
 

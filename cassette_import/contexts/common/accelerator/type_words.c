@@ -1,6 +1,6 @@
 /* The types of values as words: that of each value and, of a container, those of its first elements.
 
-   No code of the program runs here. Knows Python's containers; must not know calls. */
+   No code of the program runs here. */
 
 #include "type_words.h"
 

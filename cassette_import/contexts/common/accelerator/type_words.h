@@ -1,4 +1,4 @@
-/* The types of a call as words: what `type_words.c` finds and `type_recorder.c` compares. Must not know call sites. */
+/* The types of a call as words: what `type_words.c` finds and `type_recorder.c` compares. */
 
 #ifndef CASSETTE_TYPE_WORDS_H
 #define CASSETTE_TYPE_WORDS_H

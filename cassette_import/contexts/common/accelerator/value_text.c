@@ -1,7 +1,6 @@
 /* Values as short text, as `Shortener` shows them.
 
-   The usual kinds of values are shown here; all others are left to `Shortener`. No code of the program runs here. Knows
-   Python's built-in types; must not know what the text is for. */
+   The usual kinds of values are shown here; all others are left to `Shortener`. No code of the program runs here. */
 
 #include "formatter.h"
 

@@ -1,7 +1,7 @@
 """Arithmetic of pairs of floats that bound a real number: each result contains every exact result.
 
 Bounds may be infinite. An empty set is the exception `Empty`. Sums are rounded outwards only where they are inexact,
-products and quotients by one unit in the last place. Knows IEEE arithmetic; must not know any function of `math`.
+products and quotients by one unit in the last place.
 """
 
 from __future__ import annotations

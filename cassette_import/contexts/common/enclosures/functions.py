@@ -1,7 +1,6 @@
 """Elementary functions of bounds: all values of `sin`, `exp`, powers and others between bounds, rounded outwards.
 
-The value at one end is a ball of Arb, which is rounded to two ends. Knows where functions increase and where they have
-their extrema; must not know derivatives, inverses or programs.
+The value at one end is a ball of Arb, which is rounded to two ends.
 """
 
 from __future__ import annotations

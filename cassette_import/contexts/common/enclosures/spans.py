@@ -1,6 +1,6 @@
 """`Span`: all numbers between two ends of any precision, and the functions of spans.
 
-Ends are exact numbers of Arb, rounded outwards to the working precision. Knows arithmetic; must not know programs.
+Ends are exact numbers of Arb, rounded outwards to the working precision.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The page with an interactive flame graph and tables: one HTML file that works offline.
-
-Knows the template; must not know what is measured, or how.
-"""
+"""The page with an interactive flame graph and tables: one HTML file that works offline."""
 
 from __future__ import annotations
 

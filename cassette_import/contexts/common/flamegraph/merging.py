@@ -1,6 +1,5 @@
-"""One page for the pages of several processes: two flame graphs, of all together and by process, and tables with sums.
-
-Knows the data of a page; must not know what is measured, or how processes are started.
+"""One page for the pages of several processes: two flame graphs, of all together and by process, and tables
+with sums.
 """
 
 from __future__ import annotations

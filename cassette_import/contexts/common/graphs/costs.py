@@ -2,7 +2,6 @@
 
 The cost is time if it was measured. Else it is the number of calls of a function and of all that it calls; it is
 estimated as gprof does: what a function with several callers causes is divided among them by their numbers of calls.
-Knows graphs; must not know how they are drawn.
 """
 
 from __future__ import annotations

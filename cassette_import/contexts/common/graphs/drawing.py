@@ -1,7 +1,4 @@
-"""Boxes, clusters and edges of a graph as SVG elements.
-
-Knows layouts and costs; must not know whether the elements go into a picture or a page.
-"""
+"""Boxes, clusters and edges of a graph as SVG elements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Call graphs as text: a list, Graphviz, Mermaid and GraphML.
-
-Knows the graph; must not know how it is recorded.
-"""
+"""Call graphs as text: a list, Graphviz, Mermaid and GraphML."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A graph of functions: which calls which, how often, and what that costs.
-
-Knows names and files of functions; must not know hooks, or how the graph is drawn.
-"""
+"""A graph of functions: which calls which, how often, and what that costs."""
 
 from __future__ import annotations
 

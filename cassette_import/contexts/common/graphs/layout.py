@@ -1,7 +1,7 @@
 """The layout of a graph: functions in layers, callers before callees, those of one module side by side.
 
 The costliest path is the first line of all layers, so it is straight. A layer that is too long is broken into several
-lines. Knows graphs, costs and sizes of boxes; must not know how boxes and edges are drawn.
+lines.
 """
 
 from __future__ import annotations

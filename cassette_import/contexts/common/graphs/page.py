@@ -1,7 +1,4 @@
-"""A graph of functions as one HTML page that works offline: pictures to zoom, pan and search, and lists.
-
-Knows graphs, drawings and the page's template; must not know how graphs are recorded.
-"""
+"""A graph of functions as one HTML page that works offline: pictures to zoom, pan and search, and lists."""
 
 from __future__ import annotations
 

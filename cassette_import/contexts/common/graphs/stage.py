@@ -1,7 +1,4 @@
-"""What pages of graphs share: style, buttons, and the script that zooms, pans, and takes keys and clicks.
-
-Knows templates of pages; must not know graphs.
-"""
+"""What pages of graphs share: style, buttons, and the script that zooms, pans, and takes keys and clicks."""
 
 from __future__ import annotations
 

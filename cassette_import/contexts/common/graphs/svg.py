@@ -1,7 +1,4 @@
-"""A graph of functions as a self-contained SVG picture, with callers on the left of their callees.
-
-Knows graphs and drawings; must not know how graphs are recorded.
-"""
+"""A graph of functions as a self-contained SVG picture, with callers on the left of their callees."""
 
 from __future__ import annotations
 

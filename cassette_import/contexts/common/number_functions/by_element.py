@@ -1,6 +1,6 @@
 """The rows of NumPy's functions by element which Python's functions of numbers do not have.
 
-They are given by name, so that NumPy is not imported. Knows mathematics; must not know contexts.
+They are given by name, so that NumPy is not imported.
 """
 
 from __future__ import annotations

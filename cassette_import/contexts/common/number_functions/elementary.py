@@ -1,7 +1,4 @@
-"""The rows of the functions of `math` whose result is a float.
-
-Knows mathematics; must not know contexts.
-"""
+"""The rows of the functions of `math` whose result is a float."""
 
 from __future__ import annotations
 

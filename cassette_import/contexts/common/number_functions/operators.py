@@ -1,7 +1,4 @@
-"""The rows of operators, and of functions that do the same as one.
-
-Knows mathematics; must not know contexts.
-"""
+"""The rows of operators, and of functions that do the same as one."""
 
 from __future__ import annotations
 

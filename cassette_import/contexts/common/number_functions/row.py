@@ -1,8 +1,7 @@
 """One row of the table of functions of numbers, and what its columns mean.
 
-The columns `value` and `partials` are written for an *arithmetic*: an object whose methods are the elementary functions
-by the names of `math`, for numbers of one kind. Operators are those of the numbers. Knows what columns mean; must not
-know any function.
+The columns `value` and `partials` are written for an *arithmetic*: an object whose methods are the elementary
+functions by the names of `math`, for numbers of one kind. Operators are those of the numbers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The rows of functions whose result changes in steps: comparisons, truth values, roundings, bits.
-
-Knows mathematics; must not know contexts.
-"""
+"""The rows of functions whose result changes in steps: comparisons, truth values, roundings, bits."""
 
 from __future__ import annotations
 

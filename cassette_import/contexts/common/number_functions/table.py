@@ -1,6 +1,6 @@
 """The whole table, and how a row is found.
 
-To add a function to all contexts of numbers is to add its row. Knows the rows; must not know contexts.
+To add a function to all contexts of numbers is to add its row.
 """
 
 from __future__ import annotations

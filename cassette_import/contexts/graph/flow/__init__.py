@@ -1,7 +1,4 @@
-"""The flow of a function: what it computes, with its branches and loops, recorded from runs for a few points.
-
-Knows the public names; must not know how code is made of a flow.
-"""
+"""The flow of a function: what it computes, with its branches and loops, recorded from runs for a few points."""
 
 from cassette_import.contexts.graph.flow.recording import Flow
 

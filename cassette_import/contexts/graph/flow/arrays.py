@@ -1,7 +1,4 @@
-"""Arrays in a recorded run: functions of NumPy that get unknown arrays or numbers, and what an unknown array can do.
-
-Knows recorders, symbols and the tables of functions; must not know branches, or how code is converted.
-"""
+"""Arrays in a recorded run: functions of NumPy that get unknown arrays or numbers, and what an unknown array can do."""
 
 from __future__ import annotations
 

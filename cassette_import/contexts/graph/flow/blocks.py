@@ -1,8 +1,7 @@
 """The code of a flow: blocks of operations, branches and loops; and the union of what two runs have recorded.
 
 Each operation has a number that depends on its place alone, so two runs that come to one place agree on it. A value
-that differs between the ways to a place has a number of its own, which each way assigns before it gets there. Knows
-nodes; must not know how a run is recorded.
+that differs between the ways to a place has a number of its own, which each way assigns before it gets there.
 """
 
 from __future__ import annotations

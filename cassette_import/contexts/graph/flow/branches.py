@@ -1,7 +1,4 @@
-"""What converted code calls at its branches and returns: the run takes one side, and is recorded on it.
-
-Knows recorders; must not know loops, calls, or how code is converted.
-"""
+"""What converted code calls at its branches and returns: the run takes one side, and is recorded on it."""
 
 from __future__ import annotations
 

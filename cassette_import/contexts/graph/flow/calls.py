@@ -1,7 +1,4 @@
-"""Calls and stores of a recorded run: the rules of functions that get symbols, and what is refused.
-
-Knows recorders and symbols; must not know branches, or how code is converted.
-"""
+"""Calls and stores of a recorded run: the rules of functions that get symbols, and what is refused."""
 
 from __future__ import annotations
 

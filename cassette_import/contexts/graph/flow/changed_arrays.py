@@ -1,8 +1,7 @@
 """Arrays of a recorded run that the program changes: the symbol of an array is the array, and gets another node.
 
 Names, containers and objects hold the symbol itself, and a view knows the symbol that it is a view of. Where ways are
-joined, the content of a changed array is a part of it, as an item is of a list. Knows recorders and symbols; must not
-know branches, or how code is converted.
+joined, the content of a changed array is a part of it, as an item is of a list.
 """
 
 from __future__ import annotations

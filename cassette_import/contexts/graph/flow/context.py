@@ -1,7 +1,4 @@
-"""The context of a recorded run: what converted code calls.
-
-Knows all parts of flows; must not know how runs are put together.
-"""
+"""The context of a recorded run: what converted code calls."""
 
 from __future__ import annotations
 

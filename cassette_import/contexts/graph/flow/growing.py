@@ -1,7 +1,4 @@
-"""A flow that grows point by point, and what is made of it.
-
-Knows flows; must not know how code is made of a flow.
-"""
+"""A flow that grows point by point, and what is made of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Loops of a recorded run: unrolled ones, and those that are one piece of code.
-
-Knows recorders; must not know calls, or how code is converted.
-"""
+"""Loops of a recorded run: unrolled ones, and those that are one piece of code."""
 
 from __future__ import annotations
 

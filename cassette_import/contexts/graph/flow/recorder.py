@@ -1,7 +1,7 @@
 """The record of one run: where it is, which operations it has carried out, and how ways are joined.
 
 Values that differ between the ways to a place are replaced there by new symbols: variables, and the parts of objects
-that some way has changed. Knows blocks and symbols; must not know branches, calls, or how code is converted.
+that some way has changed.
 """
 
 from __future__ import annotations

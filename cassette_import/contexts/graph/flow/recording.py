@@ -1,7 +1,4 @@
-"""A flow: what a function does for all points that were recorded.
-
-Knows runs; must not know how code is made of a flow.
-"""
+"""A flow: what a function does for all points that were recorded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The objects of a recorded run: their names, and which of their parts are replaced where ways are joined.
 
 An object that a run has made has the name of its place, so that each run finds it again. Which parts of objects some
-way to a join has changed is known after the first run on each way; a run that finds a new one is begun again. Knows
-objects and the places of joins; must not know operations, or which values a join has.
+way to a join has changed is known after the first run on each way; a run that finds a new one is begun again.
 """
 
 from __future__ import annotations

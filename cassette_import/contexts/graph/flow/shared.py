@@ -1,7 +1,4 @@
-"""What the runs of one function know of one another: which loops are code, and what is joined where.
-
-Knows places and constants; must not know how a run is recorded.
-"""
+"""What the runs of one function know of one another: which loops are code, and what is joined where."""
 
 from __future__ import annotations
 

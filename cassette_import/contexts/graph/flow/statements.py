@@ -1,7 +1,4 @@
-"""A flow as statements of Python: `if`, `while`, `for` over a range, and blocks that are left early.
-
-Knows blocks; must not know variables' names, or text.
-"""
+"""A flow as statements of Python: `if`, `while`, `for` over a range, and blocks that are left early."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A number or array of a recorded run: its value, and the node that computes it.
 
-Its operators record operations. Knows nodes and what a recorder does; must not know how code is converted.
+Its operators record operations.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a flow reads: which numbers are used, what is read outside of its block, and the types of joins.
-
-Knows blocks; must not know how code is made of a flow.
-"""
+"""What a flow reads: which numbers are used, what is read outside of its block, and the types of joins."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The values that a variable has one after the other have numbers of their own in a flow: each iteration and each side
 assigns to the number of a join. Numbers that are assigned to one another share a variable if no statement needs both
-at a time. Knows statements; must not know text.
+at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Runs when a child process of `run --subprocesses` starts: this folder is first on its PYTHONPATH.
 
 It removes the folder from the path, and imports the `sitecustomize` that Python would have found without it. It must
-run on any Python that a program may start; where cassette_import cannot run, it does nothing else. Knows `sys.path`;
-must not know how a process joins a run.
+run on any Python that a program may start; where cassette_import cannot run, it does nothing else.
 """
 
 import os

@@ -1,8 +1,7 @@
 """The accelerator of dispatch: an optional extension in C that suspends contexts while it runs hooks and overloads,
 looks up the active context at events while nothing is tagged, and enters and leaves contexts.
 
-Dispatch works the same without it, and slower. Knows how the extension is loaded, and what it needs to know of
-activations; must not know events.
+Dispatch works the same without it, and slower.
 """
 
 from __future__ import annotations

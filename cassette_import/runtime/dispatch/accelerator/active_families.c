@@ -1,6 +1,5 @@
-/* `family in ActiveFamilies()`: whether a family of variants is that of the active contexts, as entries of functions ask.
-
-   Knows the context variable and activations; must not know bodies. */
+/* `family in ActiveFamilies()`: whether a family of variants is that of the active contexts, as entries of
+   functions ask. */
 
 #include "dispatch.h"
 

@@ -1,8 +1,8 @@
-/* Loops of `async for` while nothing is tagged: the interpreter's own steps, of an iterator that goes through this file.
+/* Loops of `async for` while nothing is tagged: the interpreter's own steps, of an iterator that goes through this
+   file.
 
-   `AsyncLoop` and `AsyncSteps` do what the functions of `runtime.syntax.delegation` do, as long as there is no metadata and no
-   hook takes the steps of the active variant. All else they pass on. Knows what `async for` asks an object for; must not know
-   hooks, or what metadata is. */
+   `AsyncLoop` and `AsyncSteps` do what the functions of `runtime.syntax.delegation` do, as long as there is no
+   metadata and no hook takes the steps of the active variant. All else they pass on. */
 
 #include "loops.h"
 

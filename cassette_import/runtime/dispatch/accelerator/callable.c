@@ -1,4 +1,4 @@
-/* What all types of callables have in common. Knows how an instance begins and ends; must not know what it does. */
+/* What all types of callables have in common. */
 
 #include "dispatch.h"
 

@@ -1,7 +1,7 @@
 /* Kinds of callees: which of them are called plainly while nothing is tagged, and how.
 
-   The function behind a callee decides: whether it is a target, and which rule it has. Python finds it for callees of other
-   kinds than those here. Knows kinds of callees; must not know what a plain call does, or rules. */
+   The function behind a callee decides: whether it is a target, and which rule it has. Python finds it for callees
+   of other kinds than those here. */
 
 #include "dispatch.h"
 

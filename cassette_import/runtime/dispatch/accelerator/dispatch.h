@@ -1,6 +1,4 @@
-/* What the files of this extension share.
-
-   Knows the structures; must not know what is done with them. */
+/* What the files of this extension share. */
 
 #ifndef CASSETTE_DISPATCH_H
 #define CASSETTE_DISPATCH_H

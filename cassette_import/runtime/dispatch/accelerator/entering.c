@@ -1,7 +1,6 @@
 /* Entering and leaving a context that is ready: the methods `__enter__` and `__exit__` of contexts.
 
-   They do what the methods in Python do, which they call for all that is not usual. Knows activations, and what the same
-   code has made active before; must not know hooks. */
+   They do what the methods in Python do, which they call for all that is not usual. */
 
 #include "entering.h"
 

@@ -1,4 +1,4 @@
-/* What entering contexts and the type of the methods share: the structures. Must not know what is done with them. */
+/* What entering contexts and the type of the methods share: the structures. */
 
 #ifndef CASSETTE_ENTERING_H
 #define CASSETTE_ENTERING_H

@@ -1,5 +1,4 @@
-/* EntryMethod: the type of the methods `__enter__` and `__exit__` of contexts. Knows where classes have their slots; must
-   not know how a context is entered. */
+/* EntryMethod: the type of the methods `__enter__` and `__exit__` of contexts. */
 
 #include "entering.h"
 

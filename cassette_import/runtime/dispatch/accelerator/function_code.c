@@ -1,12 +1,10 @@
 /* The code of functions, replaced so that the interpreter goes on specialising calls of them.
 
-   A specialised call site compares the version of the function that it calls. From 3.13 on, a function has the version
-   of the code that its `def` made it of, and none any more once its code is assigned: its calls stay unspecialised.
-   Here it gets the version of its new code, which is what it would have if its `def` had been compiled to that code.
-   So a version still stands for one code object and its number of defaults. Before 3.13, the interpreter gives such a
-   function a new version itself.
-
-   Knows versions of functions; must not know which code is assigned, or when. */
+   A specialised call site compares the version of the function that it calls. From 3.13 on, a function has the
+   version of the code that its `def` made it of, and none any more once its code is assigned: its calls stay
+   unspecialised. Here it gets the version of its new code, which is what it would have if its `def` had been
+   compiled to that code. So a version still stands for one code object and its number of defaults. Before 3.13,
+   the interpreter gives such a function a new version itself. */
 
 #include "dispatch.h"
 

@@ -1,7 +1,8 @@
-/* The texts that are given to `compile`, `exec` and `eval`: a function in Python is told of them, with the code that they are compiled to.
+/* The texts that are given to `compile`, `exec` and `eval`: a function in Python is told of them, with the code
+   that they are compiled to.
 
-The three builtins stay the objects that they are. What the interpreter calls for them is replaced, so nothing costs more until one of
-them is called. Knows these builtins; must not know what the texts are for. */
+   The three builtins stay the objects that they are. What the interpreter calls for them is replaced, so nothing
+   costs more until one of them is called. */
 
 #include "dispatch.h"
 

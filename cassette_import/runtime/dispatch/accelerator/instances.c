@@ -1,6 +1,6 @@
 /* `value in InstancesOf(types)`: whether a value has one of some types, as guards of call sites ask.
 
-   A set of types would have to be asked with `type(value)`, and would hash it. Knows types; must not know guards. */
+   A set of types would have to be asked with `type(value)`, and would hash it. */
 
 #include "dispatch.h"
 

@@ -1,8 +1,8 @@
 /* Interception while nothing is tagged, where the active context is looked up at each event.
 
-   `Interception` does what the functions of `active_interception` do. `PlainInterception` does what the function of
-   `callee_interception` does for a variant whose events only propagate tags, as long as there is no metadata. What they do
-   not know, they pass on. Knows variants; must not know kinds of callees, or rules. */
+   `Interception` does what the functions of `active_interception` do. `PlainInterception` does what the function
+   of `callee_interception` does for a variant whose events only propagate tags, as long as there is no metadata.
+   What they do not know, they pass on. */
 
 #include "dispatch.h"
 

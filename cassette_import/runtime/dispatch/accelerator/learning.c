@@ -1,8 +1,8 @@
 /* Learning call sites: what a call site calls whose guard does not hold.
 
-   `Learn(slowly, given_up, targets, held)` does what `slowly` does, the `learn` that `guards` makes in Python, for the usual
-   callees: methods in C and targets that have been seen before, and Python functions at call sites that have no guard any
-   more. All others it passes on. Knows kinds of callees; must not know how events are run, or what guards hold. */
+   `Learn(slowly, given_up, targets, held)` does what `slowly` does, the `learn` that `guards` makes in Python, for
+   the usual callees: methods in C and targets that have been seen before, and Python functions at call sites that
+   have no guard any more. All others it passes on. */
 
 #include "dispatch.h"
 

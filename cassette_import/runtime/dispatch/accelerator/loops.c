@@ -1,8 +1,7 @@
 /* Loops and unpacking while nothing is tagged, where the active context is looked up at each step.
 
-   `Loop`, `Steps` and `Unpacking` do what the functions of `runtime.syntax.iteration` do, for the usual iterables, as long as
-   there is no metadata and no hook takes the steps of the active variant. All else they pass on. Knows kinds of iterables;
-   must not know hooks, or what metadata is. */
+   `Loop`, `Steps` and `Unpacking` do what the functions of `runtime.syntax.iteration` do, for the usual iterables,
+   as long as there is no metadata and no hook takes the steps of the active variant. All else they pass on. */
 
 #include "loops.h"
 

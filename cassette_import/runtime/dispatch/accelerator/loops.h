@@ -1,4 +1,4 @@
-/* What the files about loops share. Knows the structures; must not know what is done with them. */
+/* What the files about loops share. */
 
 #ifndef CASSETTE_LOOPS_H
 #define CASSETTE_LOOPS_H

@@ -1,4 +1,4 @@
-/* The module `_dispatch`. Knows its types; must not know what they do. */
+/* The module `_dispatch`. */
 
 #include "dispatch.h"
 

@@ -1,8 +1,7 @@
-/* `callee in NoTargets(functions, names)`: whether a callee is certainly no target, as call sites ask that call a local
-   name: a Python function, a method that is one, or a method of a builtin type.
+/* `callee in NoTargets(functions, names)`: whether a callee is certainly no target, as call sites ask that call a
+   local name: a Python function, a method that is one, or a method of a builtin type.
 
-   `functions` are the Python functions among the targets, `names` the names of those in C. Knows kinds of callees; must
-   not know what a call site does with them. */
+   `functions` are the Python functions among the targets, `names` the names of those in C. */
 
 #include "dispatch.h"
 

@@ -1,10 +1,10 @@
-/* Observers, which are tracers, profilers and tools of `sys.monitoring`: own work that they do not notice, and filters for
-   what hidden frames would cause in 3.11 and 3.12. From 3.13 on, a flag of hidden code says that there are no such events.
+/* Observers, which are tracers, profilers and tools of `sys.monitoring`: own work that they do not notice, and
+   filters for what hidden frames would cause in 3.11 and 3.12. From 3.13 on, a flag of hidden code says that there
+   are no such events.
 
-   3.11 notifies tracers in C of the returns of hidden frames, and profilers of their calls. 3.12 notifies tools of the
-   exceptions in them, and tracers and profilers through its own tools. So observers with a stack lose their place.
-
-   Knows how the interpreter notifies observers; must not know what own work is. */
+   3.11 notifies tracers in C of the returns of hidden frames, and profilers of their calls. 3.12 notifies tools of
+   the exceptions in them, and tracers and profilers through its own tools. So observers with a stack lose their
+   place. */
 
 #include "dispatch.h"
 

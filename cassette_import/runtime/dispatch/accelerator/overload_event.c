@@ -1,7 +1,7 @@
 /* Overload events: the event of a target that has overloads of one context and no hooks.
 
-   It does what `shortcut_events` does in Python for calls of the target itself, and keeps which overload was chosen for
-   the types of arguments. Knows suspensions; must not know how overloads are chosen, or call sites. */
+   It does what `shortcut_events` does in Python for calls of the target itself, and keeps which overload was
+   chosen for the types of arguments. */
 
 #include "dispatch.h"
 

@@ -1,7 +1,7 @@
 /* Plain callees: what a call site calls while nothing is tagged.
 
-   A `PlainCallee` makes the call, and claims its result if the first value was tagged meanwhile. If there is metadata when it is
-   called, the call is an event. Knows whether there is metadata; must not know kinds of callees, or rules. */
+   A `PlainCallee` makes the call, and claims its result if the first value was tagged meanwhile. If there is
+   metadata when it is called, the call is an event. */
 
 #include "dispatch.h"
 

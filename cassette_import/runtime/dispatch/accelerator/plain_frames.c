@@ -1,6 +1,5 @@
-/* Variables of running frames: what rewritten code tests at each event is a local variable, and others set it from outside.
-
-   Knows frames of all threads; must not know what the variable means. */
+/* Variables of running frames: what rewritten code tests at each event is a local variable, and others set it from
+   outside. */
 
 #include "dispatch.h"
 

@@ -1,6 +1,6 @@
 /* Suspended calls: a hook that is called while its context, and the contexts inside it, are suspended.
 
-   It does what the functions do that `suspension` makes in Python. Knows suspensions; must not know events. */
+   It does what the functions do that `suspension` makes in Python. */
 
 #include "dispatch.h"
 

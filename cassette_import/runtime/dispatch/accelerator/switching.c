@@ -1,11 +1,10 @@
 /* Switching: another value of the context variable `ACTIVE` for the time of a call.
 
-   The variables of a context are an immutable map. To set one makes a map, and to reset it another one, which takes
-   most of the time of a suspended hook. So the map with the other activation is kept, for as long as the map exists that
-   it was made of, and a context gets it as a whole: it is the same context, and no other variable changes. Where the map
-   is in a context is found, and tried, when the extension is loaded. If it is not found, variables are set as usual.
-
-   Knows contexts and their variables; must not know hooks. */
+   The variables of a context are an immutable map. To set one makes a map, and to reset it another one, which
+   takes most of the time of a suspended hook. So the map with the other activation is kept, for as long as the map
+   exists that it was made of, and a context gets it as a whole: it is the same context, and no other variable
+   changes. Where the map is in a context is found, and tried, when the extension is loaded. If it is not found,
+   variables are set as usual. */
 
 #include "dispatch.h"
 

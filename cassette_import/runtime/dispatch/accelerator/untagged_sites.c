@@ -1,7 +1,5 @@
-/* What else call sites call while nothing is tagged: what replaces a guard that was given up, and helpers that return their
-   last argument.
-
-   Knows call sites; must not know rules. */
+/* What else call sites call while nothing is tagged: what replaces a guard that was given up, and helpers that
+   return their last argument. */
 
 #include "dispatch.h"
 

@@ -1,9 +1,10 @@
-/* Watched calls: leaves that take the items of generators, or call functions of the program, while nothing is tagged.
+/* Watched calls: leaves that take the items of generators, or call functions of the program, while nothing is
+   tagged.
 
-   Such a leaf is called by the interpreter, with a `WatchedSource` in place of each source that may run code of the program,
-   and a `WatchedCallback` in place of a callback. They pass everything through, and look after each step whether there is
-   metadata. As soon as there is some, what Python has made for the rest of the call takes over: it gets the item of that
-   step, and all later ones. Knows where leaves have sources and callbacks; must not know rules. */
+   Such a leaf is called by the interpreter, with a `WatchedSource` in place of each source that may run code of
+   the program, and a `WatchedCallback` in place of a callback. They pass everything through, and look after each
+   step whether there is metadata. As soon as there is some, what Python has made for the rest of the call takes
+   over: it gets the item of that step, and all later ones. */
 
 #include "dispatch.h"
 

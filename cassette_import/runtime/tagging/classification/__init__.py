@@ -7,8 +7,8 @@ Each callable is of one kind:
 - `consumes`: the result does not depend on the values, or only as text that is written: `len`, `isinstance`, `print`.
 - `creates`: the arguments are no values: types, names, functions.
 
-The tables are data, one file for some modules of the standard library. Their names are looked up at the first question.
-Knows names; must not know rules.
+The tables are data, one file for some modules of the standard library. Their names are looked up at the first
+question.
 """
 
 from __future__ import annotations

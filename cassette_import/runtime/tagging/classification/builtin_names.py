@@ -1,7 +1,6 @@
 """The classification of `builtins` and `types`.
 
-Exceptions are not listed: the arguments of an exception become the items of its attribute `args`. Knows names; must
-not know rules.
+Exceptions are not listed: the arguments of an exception become the items of its attribute `args`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The classification of `dataclasses`, `contextlib`, `enum`, `json` and `string`.
-
-Knows names; must not know rules.
-"""
+"""The classification of `dataclasses`, `contextlib`, `enum`, `json` and `string`."""
 
 from __future__ import annotations
 

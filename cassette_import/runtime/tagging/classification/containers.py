@@ -1,7 +1,4 @@
-"""The classification of `collections`, `copy`, `heapq` and `bisect`.
-
-Knows names; must not know rules.
-"""
+"""The classification of `collections`, `copy`, `heapq` and `bisect`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The classification of `itertools` and `functools`.
-
-Knows names; must not know rules.
-"""
+"""The classification of `itertools` and `functools`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lookup in the classification: from a callable to its kind.
 
 The names of a module are resolved when the first question comes after the module has been imported: no module is
-imported for it. Knows tables; must not know what is in them.
+imported for it.
 """
 
 from __future__ import annotations

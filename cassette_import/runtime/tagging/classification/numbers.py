@@ -1,7 +1,4 @@
-"""The classification of `operator`, `math` and `statistics`.
-
-Knows names; must not know rules.
-"""
+"""The classification of `operator`, `math` and `statistics`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The classification of special methods by name, where they do the same in all classes.
 
-Containers have other rows for some of them in the table of their module. Knows names; must not know classes.
+Containers have other rows for some of them in the table of their module.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Names are separated by blanks. A name that ends in a colon is that of a class, and the names after it are those of its
 methods; `*` stands for all other methods of the class. Special methods that do the same in all classes are in
-`special_methods`. Knows how a table is written; must not know any name.
+`special_methods`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tables of all modules.
-
-Knows which module each table is for; must not know what the tables say.
-"""
+"""The tables of all modules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The rules of leaves, one file for each kind: what happens to the metadata of arguments in a call of a leaf.
 
-`RULES` is the table of all of them; importing this package fills it. Knows callables of the standard library; must not
-know contexts.
+`RULES` is the table of all of them; importing this package fills it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for attributes: `getattr`, `setattr`, `delattr`.
-
-Knows how attributes are loaded, stored and deleted; must not know how the shadow store keeps metadata.
-"""
+"""Rules for attributes: `getattr`, `setattr`, `delattr`."""
 
 from __future__ import annotations
 

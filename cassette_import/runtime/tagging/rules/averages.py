@@ -1,6 +1,5 @@
-"""Rules for the functions of `statistics`: those that choose an item, such as `median`, and those that compute of all.
-
-Knows which item they choose; must not know what a context computes for averages of several items.
+"""Rules for the functions of `statistics`: those that choose an item, such as `median`, and those that
+compute of all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for buffers: what is written into `io.StringIO`, `io.BytesIO`, `bytearray`, `array.array`, and by `print`.
-
-Knows the methods that write into a buffer and read it; must not know what a context computes for its contents.
-"""
+"""Rules for buffers: what is written into `io.StringIO`, `io.BytesIO`, `bytearray`, `array.array`, and by `print`."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 So its hits and misses are those of the plain program. But the cache has one value for all metadata that the same
 arguments may have. What a call has given is therefore kept beside the cache, by the metadata of its arguments. If the
-cache has a value, and none was kept for this metadata, the function runs once more. Knows how `lru_cache` keeps values;
-must not know what the function does.
+cache has a value, and none was kept for this metadata, the function runs once more.
 """
 
 from __future__ import annotations

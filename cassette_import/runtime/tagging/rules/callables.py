@@ -1,8 +1,7 @@
 """Rules for callables that call another one: it gets the arguments wrapped.
 
 These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
-latter are written in Python, and found by their code. Knows which callable is called with which arguments; must not
-know what it does.
+latter are written in Python, and found by their code.
 """
 
 from __future__ import annotations

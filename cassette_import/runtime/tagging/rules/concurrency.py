@@ -2,7 +2,7 @@
 
 What runs elsewhere runs in the contexts that are inherited, which share the shadow store. So what it reads from
 variables, attributes, containers and globals has its metadata; its arguments and its results are carried by the rules
-here. Knows which functions start something and which return results; must not know how contexts are inherited.
+here.
 """
 
 from __future__ import annotations

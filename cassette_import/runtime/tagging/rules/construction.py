@@ -2,7 +2,6 @@
 
 A class calls `__new__` and then `__init__`. A method of the program gets wrapped arguments. A method of a leaf has a
 rule, or the attributes are known that it assigns its arguments to: those of dataclasses, named tuples, namespaces.
-Knows how classes assign the fields of their instances; must not know how a call got here.
 """
 
 from __future__ import annotations

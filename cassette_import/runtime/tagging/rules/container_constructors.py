@@ -1,7 +1,6 @@
 """Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`.
 
-Subclasses call the `__new__` or `__init__` of these classes, which have rules, too. Knows which of these methods take
-the items of an iterable; must not know where the items get their metadata from.
+Subclasses call the `__new__` or `__init__` of these classes, which have rules, too.
 """
 
 from __future__ import annotations

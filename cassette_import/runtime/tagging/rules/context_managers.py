@@ -1,7 +1,4 @@
-"""Rules for `with` and for the context managers of `contextlib`.
-
-Knows which value a manager hands to the program; must not know how bodies are rewritten.
-"""
+"""Rules for `with` and for the context managers of `contextlib`."""
 
 from __future__ import annotations
 

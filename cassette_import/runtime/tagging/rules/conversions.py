@@ -1,7 +1,4 @@
-"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`.
-
-Knows which conversions keep the value; must not know what a context computes for the others.
-"""
+"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like.
-
-Knows which parts a copy shares with the original; must not know how the shadow store keeps metadata.
-"""
+"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules for `collections.Counter`: counts are sums of values, or are computed of the elements that were counted.
-
-Knows how a `Counter` counts; must not know what contexts compute.
-"""
+"""Rules for `collections.Counter`: counts are sums of values, or are computed of the elements that were counted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Rules for functions that keep another one with its arguments, and call it later in the same thread.
 
 These are schedulers, finalizers, exit functions, and `Context.run`, which calls it at once in other context variables.
-Knows where they take the function and its arguments; must not know threads or tasks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for the methods of dicts, and for `|=` with a dict on the left.
-
-Knows which method moves which key and value; must not know how the shadow store keeps metadata.
-"""
+"""Rules for the methods of dicts, and for `|=` with a dict on the left."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules for displays: `[a, b]`, `(a, b)`, `{a, b}`, `{a: b}`.
-
-Knows which arguments become which parts of the container; must not know how rewritten code calls the rules.
-"""
+"""Rules for displays: `[a, b]`, `(a, b)`, `{a, b}`, `{a: b}`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The rule for `sys._getframe`.
-
-Knows that a leaf is called from a hidden frame; must not know how the call got here.
-"""
+"""The rule for `sys._getframe`."""
 
 from __future__ import annotations
 

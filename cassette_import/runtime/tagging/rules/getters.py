@@ -1,7 +1,4 @@
-"""Rules for `operator.itemgetter` and `operator.attrgetter` objects: each load is an event.
-
-Knows the state of these objects; must not know what loading an attribute or an item does.
-"""
+"""Rules for `operator.itemgetter` and `operator.attrgetter` objects: each load is an event."""
 
 from __future__ import annotations
 

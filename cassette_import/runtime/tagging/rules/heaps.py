@@ -1,8 +1,7 @@
 """Rules for `heapq` and `bisect.insort`.
 
 The functions that change a heap are carried out step by step, as `heapq` in C does, so that each item's metadata moves
-with it: a heap may hold one object several times. Knows where these functions move items; must not know how the shadow
-store keeps metadata.
+with it: a heap may hold one object several times.
 """
 
 from __future__ import annotations

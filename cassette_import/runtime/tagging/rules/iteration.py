@@ -1,7 +1,4 @@
-"""Rules for `iter`, `next` and `reversed`.
-
-Knows the protocols of iterators and sequences; must not know how iterators of any one kind get their items.
-"""
+"""Rules for `iter`, `next` and `reversed`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rules for the methods of generators, coroutines and iterators: `__next__`, `send`, `throw`, `close`.
 
 A generator gets plain values, as its caller may be written in C. The wrapper of a value that is sent waits for the
-`yield` that receives it. Knows generators, driven ones too; must not know how bodies are rewritten.
+`yield` that receives it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules for functions that make lazy iterators: `map`, `filter`, `zip`, `enumerate` and those of `itertools`.
 
-The iterator is the interpreter's own; it takes items from steppers, and calls callbacks as events. Knows these
-functions; must not know how a stepper gets its items.
+The iterator is the interpreter's own; it takes items from steppers, and calls callbacks as events.
 """
 
 from __future__ import annotations

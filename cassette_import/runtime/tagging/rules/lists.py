@@ -1,7 +1,6 @@
 """Rules for the methods of lists and deques, and for `+=` with a list or deque on the left.
 
-The same change is made to the list and to the list of its items' metadata. `list.sort` is in `sorting`. Knows how each
-method moves items; must not know how the shadow store keeps metadata.
+The same change is made to the list and to the list of its items' metadata. `list.sort` is in `sorting`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for `types.MappingProxyType`: a proxy shows the metadata of the mapping behind it.
-
-Knows which method of the mapping a proxy calls; must not know how the shadow store keeps metadata.
-"""
+"""Rules for `types.MappingProxyType`: a proxy shows the metadata of the mapping behind it."""
 
 from __future__ import annotations
 

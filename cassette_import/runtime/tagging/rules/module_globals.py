@@ -1,7 +1,4 @@
-"""Rules for the global names of modules.
-
-Knows how a global name is loaded and stored; must not know how rewritten code calls the rules.
-"""
+"""Rules for the global names of modules."""
 
 from __future__ import annotations
 

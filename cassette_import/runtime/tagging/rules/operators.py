@@ -1,8 +1,7 @@
 """Rules for operators: arithmetic, comparisons, and those that make containers of containers.
 
 A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left is in `lists`,
-`|=` with a dict on the left in `dicts`. Knows which operators move parts; must not know what a context computes for
-other values.
+`|=` with a dict on the left in `dicts`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for objects that carry arguments: `functools.partial`, `operator.methodcaller`.
-
-Knows where these objects keep arguments; must not know what is called with them.
-"""
+"""Rules for objects that carry arguments: `functools.partial`, `operator.methodcaller`."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Such an iterator gets plain items, since code of the interpreter may advance it. A function that moves items without
 looking at them is called a second time, with the wrapped items: the second iterator is advanced with the first, and
 says which metadata its items have. If code of the interpreter has advanced the first one alone, the items differ, and
-the metadata is dropped. Knows these functions; must not know how a source gets its items.
+the metadata is dropped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules for named tuples and dataclasses as wholes: `_replace`, `_asdict`, `_make`, `asdict`, `astuple`.
-
-Knows which field becomes which part of the result; must not know how the shadow store keeps metadata.
-"""
+"""Rules for named tuples and dataclasses as wholes: `_replace`, `_asdict`, `_make`, `asdict`, `astuple`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`.
-
-Knows how these functions choose or combine items; must not know where the items get their metadata from.
-"""
+"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`."""
 
 from __future__ import annotations
 

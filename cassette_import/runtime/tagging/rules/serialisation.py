@@ -1,7 +1,4 @@
-"""Rules for `pickle`: what it writes is computed of all values that an object leads to.
-
-Knows the functions that serialise; must not know what a context computes for what they write.
-"""
+"""Rules for `pickle`: what it writes is computed of all values that an object leads to."""
 
 from __future__ import annotations
 

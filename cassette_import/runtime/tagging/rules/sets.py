@@ -1,7 +1,4 @@
-"""Rules for the methods of sets and frozensets.
-
-Knows which method keeps which items; must not know how the shadow store keeps metadata.
-"""
+"""Rules for the methods of sets and frozensets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules for calls of `logging` that write nothing: their arguments go nowhere.
-
-Knows loggers; must not know the store.
-"""
+"""Rules for calls of `logging` that write nothing: their arguments go nowhere."""
 
 from __future__ import annotations
 

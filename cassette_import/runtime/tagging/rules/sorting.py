@@ -1,7 +1,4 @@
-"""Rules for `list.sort` and `sorted`: the metadata moves with the items.
-
-Knows how sorting calls the key function and moves the items; must not know how the shadow store keeps metadata.
-"""
+"""Rules for `list.sort` and `sorted`: the metadata moves with the items."""
 
 from __future__ import annotations
 

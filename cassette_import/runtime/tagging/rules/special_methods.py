@@ -1,6 +1,5 @@
-"""Rules for special methods that the program calls by name: `list.__add__(a, b)`, `super().__iadd__(b)`, `x.__pos__()`.
-
-Knows which operator a special method belongs to; must not know how the shadow store keeps metadata.
+"""Rules for special methods that the program calls by name: `list.__add__(a, b)`, `super().__iadd__(b)`,
+`x.__pos__()`.
 """
 
 from __future__ import annotations

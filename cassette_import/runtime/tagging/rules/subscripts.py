@@ -1,7 +1,4 @@
-"""Rules for subscripts and slices: loading, storing, deleting.
-
-Knows how the built-in containers resolve an index, a key or a slice; must not know how the shadow store keeps metadata.
-"""
+"""Rules for subscripts and slices: loading, storing, deleting."""
 
 from __future__ import annotations
 

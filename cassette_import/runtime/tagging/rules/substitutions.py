@@ -1,7 +1,4 @@
-"""Rules for `re.sub` with a function: its call is an event, and the text is computed from its results too.
-
-Knows the functions that substitute; must not know what a context computes for text.
-"""
+"""Rules for `re.sub` with a function: its call is an event, and the text is computed from its results too."""
 
 from __future__ import annotations
 

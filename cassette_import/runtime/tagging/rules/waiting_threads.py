@@ -1,7 +1,7 @@
 """Rules for what wakes up other threads: a thread that has begun outside of the contexts runs plain code.
 
-It reads queues, variables and containers without their metadata, and no rule is called there. So what it could read
-is searched where it is woken up. Knows frames of threads; must not know what threads inherit.
+It reads queues, variables and containers without their metadata, and no rule is called there. So what it could read is
+searched where it is woken up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Calls of NumPy's functions with arrays that have derivatives, a file for each kind of rule.
 
-Importing the package registers the handlers. Knows rules and linear maps; must not know what differs between the two
-modes.
+Importing the package registers the handlers.
 """
 
 from cassette_import.contexts.autodiff.arrays.handlers import (

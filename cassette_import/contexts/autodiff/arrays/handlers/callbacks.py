@@ -1,8 +1,7 @@
 """Calls of functions that call functions of the program back: `vectorize`, `apply_along_axis`, `piecewise`.
 
 NumPy calls the callbacks, so the value is that of its own call. A callback gets its arguments with their metadata, and
-its results are recorded. Knows in which order NumPy makes the calls; must not know what differs between the two modes.
-Imported only if the program imports NumPy.
+its results are recorded. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

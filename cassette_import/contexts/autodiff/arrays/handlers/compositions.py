@@ -1,7 +1,6 @@
 """Calls of functions whose derivative follows from a composition of other functions.
 
-Knows how to differentiate a composition; must not know what differs between the two modes. Imported only if the program
-imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Calls of functions that work element by element, and of functions whose derivative is zero.
 
-Knows the rules of these functions; must not know what differs between the two modes. Imported only if the program
-imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Calls of functions that only move elements, such as `reshape`, `concatenate` and indexing.
 
-Knows the rules of movements; must not know what differs between the two modes. Imported only if the program imports
-NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Calls that change arrays in place: augmented assignment, `out=`, assignment to elements, sorting.
 
 The handlers differentiate the call without the change, and then record in the array's memory where the elements have
-gone. Knows which functions change arrays; must not know how metadata of memory is stored. Imported only if the program
-imports NumPy.
+gone. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

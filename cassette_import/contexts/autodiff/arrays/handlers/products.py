@@ -1,6 +1,6 @@
 """Calls of products, and of functions of linear algebra.
 
-Knows their rules; must not know what differs between the two modes. Imported only if the program imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

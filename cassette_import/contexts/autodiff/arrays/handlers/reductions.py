@@ -1,7 +1,6 @@
 """Calls of reductions and cumulative sums.
 
-Knows the rules of reductions; must not know what differs between the two modes. Imported only if the program imports
-NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random numbers whose distribution has parameters with derivatives, and functions that return two arrays.
 
-A sample is a function of its parameters and of noise that does not depend on them. Knows the partial derivatives of
-samples; must not know what differs between the two modes. Imported only if the program imports NumPy.
+A sample is a function of its parameters and of noise that does not depend on them. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations

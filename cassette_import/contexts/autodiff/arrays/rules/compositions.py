@@ -1,8 +1,8 @@
 """Functions of NumPy whose derivative follows from a composition of other functions, as data.
 
 The argument `do` calls a function and differentiates the call; results of other calls count as constant. Only the
-derivative comes from the composition: the value comes from the function of NumPy. Knows mathematics; must not know
-contexts. Imported only if the program imports NumPy.
+derivative comes from the composition: the value comes from the function of NumPy. Imported only if the program imports
+NumPy.
 """
 
 from __future__ import annotations

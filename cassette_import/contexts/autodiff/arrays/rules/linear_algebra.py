@@ -1,6 +1,6 @@
 """Functions of linear algebra, as data: the linear map from each argument to the result.
 
-Knows mathematics and linear maps; must not know contexts. Imported only if the program imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The functions of NumPy that only move elements, as data: which of their arguments they move, and how.
 
-Knows NumPy's functions; must not know contexts. Imported only if the program imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions of polynomials, whose coefficients are arrays, as compositions; spaced numbers; windows of arrays.
 
-The argument `do` calls a function and differentiates the call; see `compositions`. Knows mathematics; must not know
-contexts. Imported only if the program imports NumPy.
+The argument `do` calls a function and differentiates the call; see `compositions`. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The products of NumPy, as data: the subscripts that `einsum` needs for each of them.
 
-Knows `einsum`; must not know contexts. Imported only if the program imports NumPy.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The reductions of NumPy, as data: for each, the weights of its derivative as a sum over the elements.
 
-The rules call functions through `run`, so that contexts further out can differentiate the derivative again. Knows
-mathematics; must not know contexts. Imported only if the program imports NumPy.
+The rules call functions through `run`, so that contexts further out can differentiate the derivative again. Imported
+only if the program imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Statistics of arrays as compositions: quantiles, sums without NaN, masked sums, covariances, histograms.
 
-The argument `do` calls a function and differentiates the call; see `compositions`. Knows mathematics; must not know
-contexts. Imported only if the program imports NumPy.
+The argument `do` calls a function and differentiates the call; see `compositions`. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations
