@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 import numbers
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.contexts.common.compositions import COMPOSITIONS, NoComposition
 from cassette_import.contexts.common.ieee_numbers import ieee
+from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.contexts.common.sized_containers import is_a_container
@@ -19,10 +22,15 @@ from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, wr
 
 __all__ = ["compose"]
 
+_OF_NUMBERS: Final = frozenset({divmod, math.modf, math.frexp, cmath.polar, cmath.rect})
+"""Functions that take no iterables: an object of the program is a number for them, whether it has items or not."""
+
 
 @hidden
 def compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     """Make a call; its result gets the metadata that the composition of the function has in all contexts."""
+    if f in _OF_NUMBERS and runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
     given = [_with_items(argument) for argument in arguments]
     named = {name: _with_items(argument) for name, argument in keywords.items()}
     own: Any = tag_of(ctx)

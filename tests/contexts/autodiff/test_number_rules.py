@@ -1,6 +1,7 @@
 """The rules of all functions that compute numbers from numbers: their derivatives at random points."""
 
 import cmath
+import dataclasses
 import decimal
 import math
 import operator
@@ -187,3 +188,27 @@ def test_the_gradient_of_a_comparison_is_zero_also_where_the_function_itself_is_
 
 def test_a_function_with_a_composition_may_be_given_itself():
     assert derivative(math.modf, 1.5) == (1.0, 0.0)
+
+
+@dataclasses.dataclass
+class Vector:
+    x: float
+    y: float
+
+    def __iter__(self):
+        yield self.x
+        yield self.y
+
+    def __divmod__(self, other):
+        return Vector(self.x // other, self.y // other), Vector(self.x % other, self.y % other)
+
+    def __rdivmod__(self, other):
+        return other // self.x, other % self.x
+
+
+def test_divmod_calls_the_method_of_an_object_that_has_items():
+    def rest(x):
+        (_, part), (_, other) = divmod(Vector(x, 1.0), 0.7), divmod(3.0, Vector(x, 1.0))
+        return part.x * other
+
+    assert derivative(rest, 1.3) == pytest.approx((3.0 % 1.3) - 2 * (1.3 % 0.7))

@@ -18,7 +18,7 @@ from cassette_import.interpreter.namespaces import bases_of, is_a
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.compared_items import Compared, compared
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
-from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store
@@ -70,6 +70,13 @@ def operate(call: LeafCall) -> Any:
         return value
     LOCAL.returned = found  # a special method of the program has made a part of the value
     return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
+
+
+@rule(divmod)
+@hidden
+def divide(call: LeafCall) -> Any:
+    """The parts of what a special method of the program returns have the metadata that they need."""
+    return call.native_then_drop_stale() if _runs_overdubbed_method(call) else without_rule(call)
 
 
 @hidden
