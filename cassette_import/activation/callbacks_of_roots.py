@@ -10,13 +10,14 @@ import gc
 import os
 import sys
 import warnings
-from itertools import repeat
+from itertools import islice, repeat
 from types import FrameType
 from typing import Any, Final
 
 from cassette_import.activation.adoption import adopted_file, instrument_functions_of, makes_functions
 from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import code_flags
+from cassette_import.interpreter.callables import python_function, wrapped_by
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.callbacks_in_c import function_of, functions_behind
 from cassette_import.runtime.driven_generators import SUSPENDABLE
@@ -29,12 +30,23 @@ def files_of_root(f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) 
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(PACKAGE_FOLDER) and frame.f_back is not None:
         frame = frame.f_back
-    files = set(map(registry.add_root, functions_behind([f, *arguments, *keywords.values()])))
+    files: set[str | None] = set(map(registry.add_root, functions_behind([f, *arguments, *keywords.values()])))
+    files |= files_of_wrapped(f, python_function(f))
     adopted = adopted_file(frame)
     if adopted is not None and makes_functions(frame.f_code):
         instrument_functions_of(frame, adopted)
     files.add(adopted)
     return frozenset(file for file in files if file is not None)
+
+
+def files_of_wrapped(*roots: Any) -> frozenset[str]:
+    """The files of the functions that roots wrap, as `functools.wraps` says: their decorators may be in other files."""
+    functions = functions_behind([one for root in roots for one in islice(wrapped_by(root), _DECORATORS)])
+    return frozenset(file for file in map(registry.add_root, functions) if file is not None)
+
+
+_DECORATORS: Final = 20
+"""How many decorators of one function are looked through."""
 
 
 # ---- generators and coroutines that were made for the call

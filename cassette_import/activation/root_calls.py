@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.activations import held_activation
 from cassette_import.activation.entering import activation_of, enter, leave
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.errors import OverdubRecursionError
-from cassette_import.interpreter.callables import joined, keywords_of, split
+from cassette_import.interpreter.callables import joined, keywords_of, split, wrapped_in
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
@@ -33,10 +34,18 @@ _ENDLESS: Final = 50
 """How often a context type must be entered within itself before that counts as the cause of a RecursionError."""
 
 
+_MANAGERS: Final = frozenset({contextlib._GeneratorContextManager, contextlib._AsyncGeneratorContextManager})
+"""What `contextlib.contextmanager` makes of generators."""
 _CALL_NOTHING: Final = frozenset({bool, bytes, complex, float, int, str, type(None)})
 """Types of arguments that no function in C calls anything for."""
 _SIMPLE: Final = (type, BuiltinFunctionType)
 """Types of roots in C that hold no function of the program."""
+
+
+def _receiver(f: Any) -> tuple[Any, ...]:
+    """What a bound method in C belongs to: it may call methods of what that contains."""
+    receiver = getattr(f, "__self__", None) if type(f) is BuiltinFunctionType else None
+    return () if type(receiver) is ModuleType else (receiver,)
 
 
 def activation_of_root(
@@ -44,12 +53,15 @@ def activation_of_root(
 ) -> Activation:
     """The activation that a root call makes, for the files of its function and of what it calls for the program."""
     if root is None:
-        if not keywords and type(f) in _SIMPLE and _CALL_NOTHING.issuperset(map(type, arguments)):
+        if not keywords and type(f) in _SIMPLE and _CALL_NOTHING.issuperset(map(type, (*arguments, *_receiver(f)))):
             return activation_of(context)
         return activation_of(context, None, callbacks_of_roots.files_of_root(f, arguments, keywords))
     file = registry.add_root(root)
-    if (root.__module__ or "").partition(".")[0] in sys.stdlib_module_names or id(root) in HIGHER_ORDER.by_id:
+    module = root.__globals__.get("__name__") or ""  # `functools.wraps` changes `__module__`
+    if module.partition(".")[0] in sys.stdlib_module_names or id(root) in HIGHER_ORDER.by_id:
         return activation_of(context, file, callbacks_of_roots.files_of_root(f, arguments, keywords))
+    if wrapped_in(f) is not None or wrapped_in(root) is not None:
+        return activation_of(context, file, callbacks_of_roots.files_of_wrapped(f, root))
     return activation_of(context, file)
 
 
@@ -106,7 +118,11 @@ def run_root(
         leave(activation, result)
         if follower is not None:
             follower.root_ended(f)
-    return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(activation, result)
+    if type(result) in driven_generators.SUSPENDABLE:
+        return driven_in(activation, result)
+    if type(result) in _MANAGERS:
+        result.gen = driven_in(activation, result.gen)
+    return result
 
 
 def _ensure_arguments_instrumented(

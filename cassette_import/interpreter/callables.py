@@ -9,7 +9,7 @@ import functools
 import operator
 import re
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -97,6 +97,22 @@ class CallableProxy:
     @property
     def __call__(self) -> Callable[..., Any]:
         return self._function
+
+
+def wrapped_in(function: Any) -> Any:
+    """What a function, method or other callable wraps, as `functools.wraps` says; None if it says nothing."""
+    if type(function) is MethodType:
+        function = function.__func__
+    try:
+        return object.__getattribute__(function, "__dict__").get("__wrapped__")
+    except AttributeError:  # of an object with slots
+        return None
+
+
+def wrapped_by(function: Any) -> Iterator[Any]:
+    """What a callable wraps, what that wraps, and so on: without end, if a wrapper wraps itself."""
+    while (function := wrapped_in(function)) is not None:
+        yield function
 
 
 SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}

@@ -43,6 +43,12 @@ def module_of(function: FunctionType) -> str | None:
     return name if type(name) is str else None
 
 
+def module_of_method(function: FunctionType) -> str | None:
+    """The name of the module of a generated method; None for a function of no class, or of no imported module."""
+    name = module_of(function)
+    return name if type(sys.modules.get(name or "")) is ModuleType and _class_of(function) is not None else None
+
+
 def qualified_name(function: FunctionType) -> str:
     """The qualified name of a generated function, with its class: `__repr__` of a dataclass is wrapped without one."""
     kind = _class_of(function) if function.__qualname__ == function.__code__.co_qualname else None

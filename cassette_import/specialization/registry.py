@@ -5,6 +5,7 @@ This is the face of the package: the packages above call its methods.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import code_flags, heap
+from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
-from cassette_import.interpreter.namespaces import class_attribute
+from cassette_import.interpreter.namespaces import class_attribute, module_namespace
 from cassette_import.interpreter.observers import unobserved
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.own_work import OWN_WORK, own_work
@@ -25,7 +27,7 @@ from cassette_import.runtime.names import FLAGS, is_rewritten
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization import registry_port, trampolines
+from cassette_import.specialization import generated_code, registry_port, trampolines
 from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
@@ -97,9 +99,16 @@ class Registry:
         -------
         The name of the file; None if it is installed or has no source.
         """
-        return self.add_root_code(function.__code__, function.__module__, function.__globals__)
+        code = function.__code__
+        if is_generated(code.co_filename) and (name := generated_code.module_of_method(function)) is not None:
+            namespace = module_namespace(sys.modules[name])
+            if isinstance(filename := namespace.get("__file__"), str):
+                return self.add_root_code(code, name, namespace, filename)
+        return self.add_root_code(code, function.__module__, function.__globals__)
 
-    def add_root_code(self, code: CodeType, module_name: str, namespace: dict[str, Any]) -> str | None:
+    def add_root_code(
+        self, code: CodeType, module_name: str, namespace: dict[str, Any], filename: str | None = None
+    ) -> str | None:
         """Overdub the file of some code, as `add_root` does for a function.
 
         Parameters
@@ -108,8 +117,10 @@ class Registry:
             The code of a function or a module.
         module_name, namespace:
             The name and the globals of its module.
+        filename:
+            The file that the code belongs to, if it is another one than the code says.
         """
-        filename = code.co_filename
+        filename = filename or code.co_filename
         record = self.records.get(filename)
         if (record is not None and record.installed) or filename.startswith(PACKAGE_FOLDER):
             return None
