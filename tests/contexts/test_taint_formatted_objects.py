@@ -155,3 +155,60 @@ def test_text_of_a_source_is_found_however_it_is_formatted(way):
         if not taint.findings:
             missed.append(thing)
     assert missed == []
+
+
+class Slotted:
+    __slots__ = ("text",)
+
+    def __init__(self):
+        self.text = ask()
+
+
+@dataclasses.dataclass
+class Fields:
+    text: str
+
+
+HOLDERS = {
+    "an object": Holding,
+    "an object with slots": Slotted,
+    "a dataclass": lambda: Fields(ask()),
+    "a namespace": lambda: types.SimpleNamespace(text=ask()),
+    "an object in a namespace": lambda: types.SimpleNamespace(text=types.SimpleNamespace(text=ask())),
+}
+FIELDS = {
+    "by number": lambda one: "{0.text} {1}".format(one, 2),
+    "by the next number": lambda one: "{} {.text} {}".format(1, one, 2),
+    "by name": lambda one: "{one.text} {other}".format(one=one, other=2),
+    "in a dict": lambda one: "{0[one].text} {1}".format({"one": one}, 2),
+    "in a list": lambda one: "{0[0].text} {1}".format([one], 2),
+    "in a mapping": lambda one: "{one.text} {other}".format_map({"one": one, "other": 2}),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("way", FIELDS)
+def test_attributes_that_the_fields_of_a_format_name_are_followed(way, holder):
+    taint = Taint(sources=[f"{__name__}.ask"], sinks=[f"{__name__}.query"])
+    overdub(taint, lambda: query(FIELDS[way](HOLDERS[holder]())))
+    assert len(taint.findings) == 1
+
+
+def test_attributes_that_the_fields_of_a_format_do_not_name_are_no_part_of_its_text():
+    def clean():
+        one = Holding()
+        one.other = "clean"
+        query("{0.other} {1}".format(one, 2))
+        one.text = "clean"
+        query("{0.text} {1}".format(one, 2))
+
+    taint = Taint(sources=[f"{__name__}.ask"], sinks=[f"{__name__}.query"])
+    overdub(taint, clean)
+    assert taint.findings == []
+
+
+@pytest.mark.parametrize("text", ["{0[one]} {1}", "{1} {0}", "{0[one].text}{1}"])
+def test_objects_in_containers_are_part_of_the_text_of_a_format(text):
+    taint = Taint(sources=[f"{__name__}.ask"], sinks=[f"{__name__}.query"])
+    overdub(taint, lambda: query(text.format({"one": types.SimpleNamespace(text=ask())}, 2)))
+    assert len(taint.findings) == 1

@@ -153,7 +153,10 @@ def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
                     yield metas[own]
         if depth < _DEPTH:
             for part in items_in(item):
-                if is_a(part, CONTAINERS) and id(part) not in seen:
+                if id(type(part)) in _SHOWN_WITH_PARTS:
+                    held = wrapped_values_in((part,), store)
+                    yield from [one._tagged_metas[own] for one in held if own in one._tagged_metas]
+                elif is_a(part, CONTAINERS) and id(part) not in seen:
                     seen.add(id(part))
                     work.append((part, depth + 1))
 

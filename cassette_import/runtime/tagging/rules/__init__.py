@@ -22,6 +22,7 @@ from cassette_import.runtime.tagging.rules import (
     deferred_calls,
     dicts,
     displays,
+    format_fields,
     frames,
     getters,
     heaps,
@@ -48,10 +49,10 @@ from cassette_import.runtime.tagging.rules import (
 
 MODULES = (
     attributes, averages, buffers, cached_functions, callables, concurrency, construction, container_constructors,
-    context_managers, conversions, copies, counts, deferred_calls, dicts, displays, frames, getters, heaps,
-    iteration, iterator_methods, lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects,
-    recorded_iterators, records, reductions, serialisation, sets, silent_calls, sorting, special_methods,
-    subscripts, substitutions, waiting_threads,
+    context_managers, conversions, copies, counts, deferred_calls, dicts, displays, format_fields, frames, getters,
+    heaps, iteration, iterator_methods, lazy_iterators, lists, mapping_proxies, module_globals, operators,
+    partial_objects, recorded_iterators, records, reductions, serialisation, sets, silent_calls, sorting,
+    special_methods, subscripts, substitutions, waiting_threads,
 )  # fmt: skip
 """The files of rules."""
 
