@@ -248,7 +248,10 @@ def _accepted_options(signature: inspect.Signature) -> str:
         for parameter in signature.parameters.values()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD) and takes_text(parameter)
     ]
-    return f"; it takes {', '.join(names)}" if names else "; it takes no options"
+    if names:
+        return f"; it takes {', '.join(names)}"
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())
+    return "" if takes_any else "; it takes no options"
 
 
 def context_type_named(name: str) -> Any:

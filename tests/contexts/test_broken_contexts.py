@@ -104,7 +104,7 @@ def folder(tmp_path):
         ("callgraph:leaves", r".*: leaves is an option, which takes a value: callgraph:leaves=True"),
         ("memoize:functions", r".*: functions is an option, which takes a value: memoize:functions=…"),
         ("profile:limt", r".*: an option of profile is written profile:key=value; it takes .*; did you mean limit\?"),
-        ("substitute:time.time", r".*: an option of substitute is written substitute:key=value; .*"),
+        ("substitute:time.time", r".*: an option of substitute is written substitute:key=value"),
         ("callgraph:leaves+top", r".*: leaves is an option, which takes a value: callgraph:leaves=True"),
         ("profil:leaves", r".*: there is no module 'profil'; did you mean profile\?"),
         ("profile:sort=owm", r".*: sort is one of own, cumulative, calls, not 'owm'; did you mean own\?"),
