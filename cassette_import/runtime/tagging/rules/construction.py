@@ -265,11 +265,32 @@ def _keep_arguments_of_exception(call: LeafCall, made: Any, given: tuple[Any, ..
             call.store.store_part(call.store.attributes, made, name, given[0])
 
 
+def _kept_fields(source: Any, changes: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of a dataclass that its copy with some changes keeps; None if the library has to say what is wrong,
+    or if code of the program would run to read one."""
+    if not dataclasses.is_dataclass(source) or is_a(source, type):
+        return None
+    all_fields = lookup(type(source), "__dataclass_fields__").values()
+    if any(field._field_type is dataclasses._FIELD_INITVAR for field in all_fields):  # type: ignore[attr-defined]
+        return None
+    if any(field.name in changes and not field.init for field in all_fields):
+        return None
+    names = [field.name for field in dataclasses.fields(source) if field.init and field.name not in changes]
+    own = getattr(source, "__dict__", {})
+    if not all(name in own or is_a(lookup(type(source), name), MemberDescriptorType) for name in names):
+        return None
+    return {name: read_attribute(source, name) for name in names}
+
+
 @rule(dataclasses.replace, getattr(copy, "replace", dataclasses.replace))
 @hidden
 def replace(call: LeafCall) -> Any:
-    made = call.native()
     source = plain(call.arguments[0])
+    kept = _kept_fields(source, call.keywords)
+    if kept is not None and len(call.arguments) == 1:
+        read = {name: call.store.load_part(call.store.attributes, source, name, value) for name, value in kept.items()}
+        return call.forward(type(source), **call.keywords, **read)
+    made = call.native()
     for name in _parameters(type(made)) or ():
         value = call.keywords.get(name)
         if name not in call.keywords:
