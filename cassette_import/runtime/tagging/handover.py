@@ -6,6 +6,7 @@ state of the thread, where an overdubbed caller takes it.
 
 from __future__ import annotations
 
+import sys
 from _thread import get_ident
 from collections.abc import Callable
 from typing import Any, Final
@@ -56,6 +57,35 @@ def left_again(value: Any) -> None:
     """Leave what was returned before that code; None if nothing was."""
     if value is not None:
         returned(value)
+
+
+_frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
+_STACKS: Final[dict[int, list[Any]]] = {}
+"""What frames that read their variables are about to return, an item for each block around the `return`."""
+
+
+@hidden
+def stack_returned(value: Any) -> None:
+    """The same in the stack of the frame, for a block that begins."""
+    _STACKS.setdefault(id(_frame(1)), []).append(value)
+
+
+@hidden
+def keep_returned(value: Any) -> Any:
+    """Keep what is about to be returned out of all blocks that have begun."""
+    stack = _STACKS.get(id(_frame(1)), [])
+    stack[:] = [value] * len(stack)
+    return value
+
+
+@hidden
+def left_from_stack() -> None:
+    """Leave what was kept for the innermost block, which ends."""
+    key = id(_frame(1))
+    if stack := _STACKS.get(key):  # none if the block began as plain code
+        left_again(stack.pop())
+        if not stack:
+            del _STACKS[key]
 
 
 @hidden
@@ -140,4 +170,6 @@ NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_ep
 NAMES.update({symbols.TAGS_HERE: tags_here})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
 NAMES.update({symbols.RETURNED_BEFORE: returned_before, symbols.LEFT_AGAIN: left_again})
+NAMES.update({symbols.STACK_RETURNED: stack_returned, symbols.KEEP_RETURNED: keep_returned})
+NAMES.update({symbols.LEFT_FROM_STACK: left_from_stack})
 NAMES.update({symbols.CLAIMED: claimed, symbols.SETTLED: never_wrapped})

@@ -6,6 +6,7 @@ import contextlib
 import pytest
 
 from cassette_import import Context, metadata, overdub, tag
+from cassette_import.runtime.tagging import handover
 
 
 class Labelling(Context, tagging=True):
@@ -199,9 +200,81 @@ def out_of_generator(value, leave):
         return stop.value
 
 
+def locals_out_of_with(value, leave):
+    with exits_by(leave):
+        return value if set(locals()) == {"value", "leave"} else locals()
+
+
+def locals_out_of_try(value, leave):
+    try:
+        with contextlib.suppress(KeyError):
+            return value if set(locals()) == {"value", "leave"} else locals()
+    finally:
+        f"{leave()} {thing} {sorted(locals())}"
+
+
+def locals_out_of_nested_blocks(value, leave):
+    for _ in range(2):
+        try:
+            with exits_by(leave), contextlib.nullcontext():
+                try:
+                    if locals():
+                        return value
+                finally:
+                    with exits_by(leave):
+                        f"{thing}"
+        finally:
+            [leave() for _ in thing]
+    return None
+
+
+def locals_out_of_failing_blocks(value, leave):
+    with contextlib.suppress(KeyError):
+        try:
+            return 5
+        finally:
+            raise KeyError(*dir())
+    try:
+        return value
+    finally:
+        f"{leave()} {thing}"
+
+
+def locals_out_of_generator(value, leave):
+    def items():
+        with exits_by(leave):
+            try:
+                yield vars()
+                return value
+            finally:
+                yield f"{leave()} {thing}"
+
+    def delegated():
+        return (yield from items())
+
+    try:
+        running = delegated()
+        while True:
+            next(running)
+    except StopIteration as stop:
+        return stop.value
+
+
+def locals_of_finalised_variable(value, leave):
+    class Finalised:
+        def __del__(self):
+            str(f"{leave()} {thing} {locals()}")
+            return leave() is None
+
+    finalised = Finalised()
+    return value if finalised else None
+
+
 WAYS = (
     out_of_with, out_of_two_managers, out_of_closing, out_of_stack, out_of_try, out_of_handler, out_of_nested_blocks,
     out_of_loop_over_generator, with_suspended_generator, with_finalised_variable, out_of_coroutine, out_of_generator,
+    locals_out_of_with, locals_out_of_try, locals_out_of_nested_blocks, locals_out_of_failing_blocks,
+    locals_out_of_generator, locals_of_finalised_variable,
 )  # fmt: skip
 
 
@@ -234,3 +307,13 @@ def test_finally_clause_that_returns_gives_its_own_value():
         return [metadata(replaced(*given), ctx, default=None) for given in ((first, second), (first, 1), (1, second))]
 
     assert overdub(ctx := Labelling(), root, ctx) == ["second", None, "second"]
+
+
+def test_functions_that_read_their_variables_keep_nothing_when_they_have_ended():
+    def root(ctx):
+        value = tag(1000, ctx, "label")
+        for way in WAYS:
+            way(value, RUN_BETWEEN["text"])
+
+    overdub(ctx := Labelling(), root, ctx)
+    assert handover._STACKS == {}
