@@ -133,6 +133,14 @@ class CarriedRequests:
         """The value of a part of a response as it is written."""
         return value if self._filter is None else self._filter.response(carried.request, part, value)
 
+    def as_compared(self, encoded: dict[str, Any]) -> dict[str, Any]:
+        """A recorded request as the requests of this run are compared with it."""
+        if self._filter is None:
+            return encoded
+        recorded = decoded_request(encoded)
+        compared = self._filter.without_removed(recorded)
+        return encoded if compared == recorded else self._encoded(compared)
+
     def _new_filter(self) -> RequestFilter:
         from cassette_import.contexts.recording.request_filters import RequestFilter
 

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.activation.verbs import fallback, overdub
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, EndOfRecording
 from cassette_import.contexts.recording.carried_requests import Carried
+from cassette_import.contexts.recording.decorated_functions import replayed_function
 from cassette_import.contexts.recording.event_loops import Arrival, LoopQueue
 from cassette_import.contexts.recording.external_calls import ignored_call, is_external
 from cassette_import.contexts.recording.inspection import inspected
@@ -131,6 +132,9 @@ class Replay(ReplayedCalls):
             super().__init__(more_boundary, all_masked, all_without, places, options)
         except ValueError as error:
             raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
+        for call in self.recording.calls.values():
+            if call.encoded_request is not None:
+                call.encoded_request = self._requests.as_compared(call.encoded_request)
         parts = parts_to_match(match_on, order, self.recording, may_record)
         try:
             same = SameCalls(parts)
@@ -169,22 +173,7 @@ class Replay(ReplayedCalls):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: each call of the function is overdubbed in a replay of its own, as of VCR.py's `use_cassette`."""
         arguments, keywords = self._given
-
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def replayed_coroutine(*given: Any, **named: Any) -> Any:
-                with type(self)(*arguments, **keywords) as replay:
-                    return await overdub(replay, function, *given, **named)
-
-            return replayed_coroutine
-
-        @functools.wraps(function)
-        def replayed(*given: Any, **named: Any) -> Any:
-            with type(self)(*arguments, **keywords) as replay:
-                return overdub(replay, function, *given, **named)
-
-        return replayed
+        return replayed_function(functools.partial(type(self), *arguments, **keywords), function)
 
     def inform(self, run: Mapping[str, Any]) -> None:
         """Note what the command line runs, for the header of a new recording."""
@@ -197,7 +186,11 @@ class Replay(ReplayedCalls):
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        if exception[:1] == (None,):
+        self.ended(failed=exception[:1] != (None,))
+
+    def ended(self, *, failed: bool = False) -> None:
+        """See `ReplayedCalls.ended`."""
+        if not failed:
             self.check_end()
         elif self._new is not None:
             self._new.forget()

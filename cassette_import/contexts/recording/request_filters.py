@@ -72,6 +72,12 @@ class RequestFilter:
             return changed
         return request
 
+    def without_removed(self, request: Request) -> Request:
+        """A recorded request without what is removed now: a function, which is not recorded, has put a value there."""
+        for apply, replacements in self._filters:
+            request = apply(request, {name: None for name, replacement in replacements.items() if replacement is None})
+        return request
+
     def response(self, request: Request, part: str, value: Any) -> Any:
         """The value of a part of a response as it is written; `LEFT_OUT` if it is not written.
 

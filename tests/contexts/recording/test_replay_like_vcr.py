@@ -1,7 +1,9 @@
 """`Replay` where programs come from VCR.py, and what tests find when they go wrong: files, counts, messages."""
 
 import asyncio
+import contextlib
 import http.client
+import inspect
 import io
 import json
 import os
@@ -137,6 +139,81 @@ def test_it_decorates_methods_and_coroutine_functions(file):
     assert Client().fetch() == Client().fetch()
     os.remove(file)
     assert asyncio.run(Client().awaited()) == asyncio.run(Client().awaited())
+
+
+def as_it_is(function):
+    return function
+
+
+def behind_a_plain_function(function):
+    return lambda *given: function(*given)
+
+
+@pytest.mark.parametrize("decorated", [as_it_is, behind_a_plain_function])
+def test_a_decorated_generator_is_replayed_until_its_end(file, decorated):
+    @Replay(file, record_mode="once")
+    @decorated
+    def stamps():
+        yield time.time()
+        yield time.time()
+
+    first = list(stamps())
+    assert list(stamps()) == first
+    assert inspect.isgeneratorfunction(stamps) == (decorated is as_it_is)
+
+
+@pytest.mark.parametrize("decorated", [as_it_is, behind_a_plain_function])
+def test_a_decorated_coroutine_is_replayed_until_its_end(file, decorated):
+    @Replay(file, record_mode="once")
+    @decorated
+    async def stamp():
+        await asyncio.sleep(0)
+        return time.time()
+
+    assert asyncio.run(stamp()) == asyncio.run(stamp())
+
+
+@pytest.mark.parametrize("decorated", [as_it_is, behind_a_plain_function])
+def test_a_decorated_asynchronous_generator_is_replayed_until_its_end(file, decorated):
+    seen = []
+
+    @contextlib.asynccontextmanager
+    @Replay(file, record_mode="once")
+    @decorated
+    async def stamps():
+        seen.append(time.time())
+        try:
+            yield
+        except LookupError:
+            seen.append(time.time())
+
+    async def use():
+        async with stamps():
+            raise LookupError
+
+    for _ in range(2):
+        asyncio.run(use())
+    assert seen[:2] == seen[2:]
+
+
+def test_a_decorated_generator_that_is_closed_early_keeps_its_calls(file):
+    @Replay(file, record_mode="once")
+    def stamps():
+        while True:
+            yield time.time()
+
+    def two():
+        generator = stamps()
+        with contextlib.closing(generator):
+            return next(generator), next(generator)
+
+    assert two() == two()
+
+
+@pytest.mark.parametrize("target", [type("Client", (), {}), classmethod(now)])
+def test_what_is_no_function_cannot_be_decorated(file, target):
+    with pytest.raises(TypeError, match="decorates functions"):
+        Replay(file, record_mode="once")(target)
 
 
 def test_a_decorated_function_that_differs_raises_a_mismatch(file):

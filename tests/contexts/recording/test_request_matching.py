@@ -259,6 +259,27 @@ def test_filtered_parts_are_neither_written_nor_compared(send, url, file, match_
     assert replayed(file, once, "S3CRET-2", match_on=match_on)
 
 
+@pytest.mark.parametrize("match_on", [None, "uri+headers+body"])
+def test_parts_that_a_function_has_replaced_are_not_compared_without_it(send, url, file, match_on):
+    def hidden(key, value, request):
+        return "hidden"
+
+    options = {
+        "filter_headers": [("x-key", hidden)],
+        "filter_query_parameters": [("key", hidden)],
+        "filter_post_data_parameters": [("pin", hidden)],
+    }
+
+    def once(secret):
+        headers = {"x-key": secret, "Content-Type": "application/x-www-form-urlencoded"}
+        return send(f"{url}/a?size=1&key={secret}", "POST", headers, f"pin={secret}&tea=1".encode())
+
+    recorded(file, once, "S3CRET-1", **options)
+    assert "hidden" in requests_in(file)[-1]["uri"]
+    assert replayed(file, once, "S3CRET-2", match_on=match_on)
+    assert replayed(file, once, "S3CRET-3", match_on=match_on, **options)
+
+
 def test_a_hook_changes_or_ignores_requests(send, url, file):
     def hook(request):
         if request.path == "/health":
