@@ -36,6 +36,7 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import FLAGS
@@ -125,7 +126,11 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             registry.ensure_instrumented(root, left.variant, left.roots)
         token = ACTIVE.set(left)
         try:
-            result = f(*args, **kwargs)
+            if id(f) in HIGHER_ORDER.by_id and left.variant is not None:
+                call = left.variant.runners[int(Events.CALLS)].call
+                result = call(left, 0, f, f, (), args, kwargs)  # the functions that it gets are events
+            else:
+                result = f(*args, **kwargs)
         finally:
             ACTIVE.reset(token)
         return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)

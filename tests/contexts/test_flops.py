@@ -192,6 +192,11 @@ A = numpy.arange(1.0, 13.0).reshape(3, 4)
         (lambda: numpy.arctan2(A, A), {"atan2": 12}),
         (lambda: numpy.trace(A), {"add": 2}),
         (lambda: A * 1j, {"mul": 48, "add": 12, "sub": 12}),
+        (lambda: numpy.matmul(A, A.T), {"mul": 36, "add": 27}),
+        (lambda: A.sum(where=A > 6), {"add": 5}),
+        (lambda: A.mean(where=A > 6), {"add": 5, "truediv": 1}),
+        (lambda: numpy.diff(A[0], 2), {"sub": 5}),
+        (lambda: numpy.add.at(A.copy(), ([0, 0, 1], [0, 0, 1]), 2.0), {"add": 3}),
         (lambda: numpy.where(A > 3, A, 0.0).reshape(-1).max(), {}),
         (lambda: numpy.arange(5) + 1, {}),
         (lambda: numpy.float32(1.5) * numpy.float32(2), {"mul": 1}),
@@ -257,6 +262,20 @@ def test_an_operator_of_the_program_counts_what_it_does():
 
 def test_callbacks_of_leaves_count():
     assert counted(lambda: sorted(map(math.sqrt, XS), key=math.exp)) == {"sqrt": 3, "exp": 3}
+
+
+@pytest.mark.parametrize("arguments", [(), (None,), (operator.add,)])
+def test_accumulate_counts_an_addition_for_each_step(arguments):
+    assert counted(lambda: list(itertools.accumulate(XS, *arguments))) == {"add": 2}
+    assert counted(lambda: list(itertools.accumulate(XS, *arguments, initial=1.0))) == {"add": 3}
+
+
+@pytest.mark.skipif(not hasattr(numpy, "vecdot"), reason="before NumPy 2")
+def test_a_ufunc_of_vectors_counts_as_products_or_is_named():
+    assert counted(lambda: numpy.vecdot(A, A)) == {"mul": 12, "add": 9}
+    flops = Flops()
+    overdub(flops, lambda: numpy.vecdot(A, A, axis=0))
+    assert (flops.counts, flops.uncounted) == ({}, {"numpy.vecdot": 1})
 
 
 def test_a_generator_that_sum_consumes_may_raise():

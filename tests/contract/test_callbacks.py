@@ -1,11 +1,14 @@
 """Callbacks that a higher-order leaf calls from C run the hooks and overloads of their function."""
 
+import functools
+import heapq
+import itertools
 import math
 import operator
 
 import pytest
 
-from cassette_import import HIGHER_ORDER, Context, overdub
+from cassette_import import HIGHER_ORDER, Context, overdub, recurse
 
 
 @pytest.fixture
@@ -132,3 +135,33 @@ def test_a_leaf_of_the_user_is_added_to_the_list(make_program, double_sine):
 def test_what_is_no_function_is_refused():
     with pytest.raises(TypeError, match="a leaf must be callable"):
         HIGHER_ORDER.add(5)
+
+
+TAKERS = {
+    map: lambda: list(map(math.sin, [1.0])),
+    filter: lambda: list(filter(math.sin, [1.0])),
+    sorted: lambda: sorted([1.0, 2.0], key=math.sin),
+    list.sort: lambda: [1.0, 2.0].sort(key=math.sin),
+    heapq.nlargest: lambda: heapq.nlargest(1, [1.0, 2.0], key=math.sin),
+    itertools.accumulate: lambda: list(itertools.accumulate([1.0, 2.0], math.pow)),
+    functools.reduce: lambda: functools.reduce(math.pow, [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+def test_a_callback_in_c_is_inside_where_an_overload_goes_on_with_its_leaf(taker):
+    class Seen(Context): ...
+
+    seen = []
+
+    @Seen.overdub.register(math.sin, math.pow)
+    def _(ctx, f, *args):
+        seen.append(args)
+        return recurse(ctx, f, *args)
+
+    overdub(Seen(), TAKERS[taker])
+    expected = seen.copy()
+    seen.clear()
+    Seen.overdub.register(taker)(lambda ctx, f, *args, **kwargs: recurse(ctx, f, *args, **kwargs))
+    overdub(Seen(), TAKERS[taker])
+    assert seen == expected != []

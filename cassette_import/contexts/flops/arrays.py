@@ -39,6 +39,7 @@ _FREE_METHODS: Final = (
     " nonzero partition ptp put ravel repeat reshape resize round searchsorted sort squeeze swapaxes take tobytes"
     " tolist transpose view __array__ __getitem__ __setitem__ __copy__ __deepcopy__"
 )
+_PRODUCTS: Final = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 _REDUCTIONS: Final = {"sum": "add", "nansum": "add", "prod": "mul", "cumsum": "add", "cumprod": "mul", "trace": "add"}
 
 
@@ -67,9 +68,9 @@ class ArrayRules:
             *((owner, " ".join(_REDUCTIONS), self._reduction) for owner in (vars(numpy), methods)),
             *((owner, "mean var std", lambda name: _STATISTICS[name]) for owner in (vars(numpy), methods)),
             *((owner, "dot", lambda name: _products) for owner in (vars(numpy), methods)),
-            (vars(numpy), "inner vdot matmul", lambda name: _products),
+            (vars(numpy), "inner vdot", lambda name: _products),
             (vars(numpy), "outer kron", lambda name: _by_element("mul")),
-            (vars(numpy), "diff", lambda name: _by_element("sub")),
+            (vars(numpy), "diff", lambda name: _differences),
             (vars(numpy.linalg), "norm", lambda name: _norm),
         )
         for namespace, names, make in owners:
@@ -79,10 +80,13 @@ class ArrayRules:
         ufunc = vars(numpy.ufunc)
         self._rules[id(ufunc["reduce"])] = self._rules[id(ufunc["accumulate"])] = _ufunc_reduction
         self._rules[id(ufunc["outer"])] = _ufunc_outer
+        self._rules[id(ufunc["at"])] = _ufunc_at
 
     def rule(self, function: Any) -> Rule | None:
         """The rule of a function of NumPy; None if it has none."""
         if isinstance(function, self._numpy.ufunc):
+            if function.signature is not None:
+                return _generalized(function)
             return lambda result, arguments, keywords: self._of_ufunc(function, result, keywords)
         if isinstance(function, type) and issubclass(function, (self._numpy.generic, self._numpy.ndarray)):
             return _free
@@ -114,7 +118,11 @@ class ArrayRules:
             if not _is_inexact(result):
                 return NOTHING
             given = self._numpy.asarray(arguments[0])
-            size = min(given.shape) * (given.size // math.prod(given.shape[:2])) if name == "trace" else given.size
+            size = (
+                min(given.shape) * (given.size // math.prod(given.shape[:2]))
+                if name == "trace"
+                else _taken(given, keywords)
+            )
             kept = _outputs(result, given, arguments, keywords) if runs else result.size
             return operations_with(operation, max(size - kept, 0), of_complex=_is_complex(result))
 
@@ -160,6 +168,28 @@ def _by_element(name: str) -> Rule:
     return rule
 
 
+def _differences(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations | None:
+    """`diff`: the differences of differences are as many as the numbers along the axis, less one each time."""
+    order = arguments[1] if len(arguments) > 1 else keywords.get("n", 1)
+    if not _is_inexact(result):
+        return NOTHING
+    if order != 1 and (len(arguments) > 2 or keywords.keys() - {"n"} or not result.size):
+        return None
+    length = result.shape[-1] if result.shape else 0
+    rows = result.size // max(length, 1)
+    count = sum(rows * (length + step) for step in range(order))
+    return operations_with("sub", count, of_complex=_is_complex(result))
+
+
+def _taken(argument: Any, keywords: dict[str, Any]) -> int:
+    """How many numbers a reduction takes."""
+    where = keywords.get("where", True)
+    if where is True or not hasattr(where, "shape"):
+        return _size_of(argument)
+    repeated: int = math.prod(_shape_of(argument)) // max(int(where.size), 1)
+    return int(where.sum()) * max(repeated, 1)
+
+
 def _size_of(argument: Any) -> int:
     size = getattr(argument, "size", None)
     if isinstance(size, int):
@@ -189,17 +219,27 @@ def _products(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any])
     return found
 
 
+def _generalized(ufunc: Any) -> Rule:
+    """The rule of a ufunc of vectors and matrices: a product is known if its sums run along the last axis."""
+
+    def rule(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations | None:
+        is_known = ufunc.__name__ in _PRODUCTS and not {"axis", "axes"} & keywords.keys()
+        return _products(result, arguments, keywords) if is_known else None
+
+    return rule
+
+
 def _mean(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     if not _is_inexact(result):
         return NOTHING
-    return {"add": max(_size_of(arguments[0]) - result.size, 0), "truediv": int(result.size)}
+    return {"add": max(_taken(arguments[0], keywords) - result.size, 0), "truediv": int(result.size)}
 
 
 def _variance(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     """Two means, the second one of squared deviations."""
     if not _is_inexact(result):
         return NOTHING
-    size, outputs = _size_of(arguments[0]), int(result.size)
+    size, outputs = _taken(arguments[0], keywords), int(result.size)
     return {"add": 2 * max(size - outputs, 0), "truediv": 2 * outputs, "sub": size, "mul": size}
 
 
@@ -223,7 +263,7 @@ def _ufunc_reduction(result: Any, arguments: tuple[Any, ...], keywords: dict[str
     cost = _cost_of(ufunc)
     if not _is_inexact(result) or cost == FREE:
         return NOTHING
-    size = _size_of(given)
+    size = _taken(given, keywords)
     outputs = result.size
     if result.size == size and size:  # `accumulate` keeps each step
         shape = _shape_of(given)
@@ -237,3 +277,12 @@ def _ufunc_outer(result: Any, arguments: tuple[Any, ...], keywords: dict[str, An
     if not _is_inexact(result) or cost == FREE:
         return NOTHING
     return _counted(cost, result.size, of_complex=_is_complex(result))
+
+
+def _ufunc_at(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    """An operation for each number that `ufunc.at(array, indices, ...)` changes in place."""
+    ufunc, given, indices = arguments[:3]
+    cost = _cost_of(ufunc)
+    if not _is_inexact(given) or cost == FREE:
+        return NOTHING
+    return _counted(cost, given[indices].size, of_complex=_is_complex(given))

@@ -6,6 +6,7 @@ computes numbers from numbers, and for which no rule is known, is counted as a c
 
 from __future__ import annotations
 
+import itertools
 import json
 import operator
 import re
@@ -246,8 +247,22 @@ def _count_items(ctx: Flops, f: Any, *args: Any, **kwargs: Any) -> Any:
         ctx._items[get_ident()] = state[1][1]
 
 
+@hidden
+def _with_counted_additions(ctx: Flops, f: Any, iterable: Any, func: Any = None, **initial: Any) -> Any:
+    """Count the additions of `accumulate` as they are done. Without a function, it calls nothing that is an event."""
+
+    @hidden
+    def added(total: Any, item: Any) -> Any:
+        result = total + item
+        ctx.posthook(result, operator.add, total, item)
+        return result
+
+    return recurse(ctx, f, iterable, added if func is None else func, **initial)
+
+
 _second: Final = operator.itemgetter(1)
 
 _hooks: Any = Flops
 _hooks.posthook.register(*OPERATIONS)(_seen_by_the_method)
 _hooks.overdub.register(*COUNTED_ITEMS)(_count_items)
+_hooks.overdub.register(itertools.accumulate)(_with_counted_additions)
