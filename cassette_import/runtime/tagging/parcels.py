@@ -1,22 +1,24 @@
 """Parcels: wrapped values that threads, jobs and tasks return to code that is not overdubbed, which moves them plain.
 
 An overdubbed function that a thread, a job or a task runs returns to code of `threading`, `concurrent.futures` or
-`asyncio`. The value is noted by its identity, and who gets it from a future or a queue wraps it again. A float is
-replaced by a new one of the same value, so its identity belongs to one parcel.
+`asyncio`. The value is noted by its identity, and who gets it from a future or a queue wraps it again. A number is
+replaced by a new one of the same value, so its identity belongs to one parcel. Small integers and texts of one
+character have no identity of their own: their metadata is lost.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.handover import SENDERS
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
 from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file
+from cassette_import.runtime.tagging.recognised_values import may_be_shared
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -24,9 +26,12 @@ from cassette_import.runtime.tagging.wrappers import Tagged
 _MOST: Final = 10_000
 _COROUTINE: Final = 0x80
 """The flag `CO_COROUTINE` of code."""
-_COPIED: Final = frozenset({float, complex})
-_SHARED: Final = (int, type(None))
-"""Types of values that the interpreter shares: their identity says nothing."""
+_COPIES: Final[dict[type, Callable[[Any], Any]]] = {
+    float: lambda number: number * 1.0,
+    complex: lambda number: number * 1.0,
+    int: lambda number: ~(~number),
+}
+"""What makes a new object of the same value, by its type."""
 _CALLERS: Final = frozenset({"concurrent.futures.thread", "threading", "asyncio.base_events", "asyncio.events"})
 """The modules whose functions take the results of jobs, or discard results."""
 
@@ -41,11 +46,11 @@ def start_sending() -> None:
 def send(store: Store, value: Any, place: str) -> Any:
     """Note a value that code moves which is not overdubbed. Returns the value to be moved, wrapped."""
     bare, metas = value._tagged_value, value._tagged_metas
-    if is_a(bare, _SHARED) or (type(bare) is str and len(bare) < 2):
-        lose_number(metas, place)
+    if may_be_shared(bare):
+        lose_number(metas, place, is_reported=True)
         return value
-    if type(bare) in _COPIED:
-        bare = bare * 1.0
+    if type(bare) in _COPIES:
+        bare = _COPIES[type(bare)](bare)
         value = Tagged(bare, metas)
     parcels = store.parcels
     parcels[id(bare)] = bare, metas

@@ -67,6 +67,23 @@ def test_an_inherited_context_of_the_program_keeps_its_metadata(mover):
     assert metadata(overdub(ctx, mover, tag(1.5, ctx, "blue")), ctx, default=None) == "blue"
 
 
+@pytest.mark.parametrize("mover", MOVERS.values(), ids=MOVERS)
+@pytest.mark.parametrize("value", [1000, 10**30, "text"])
+def test_integers_and_texts_keep_their_metadata_too(mover, value):
+    ctx = InheritedColours()
+    value = value + type(value)()  # an object of its own
+    assert metadata(overdub(ctx, mover, tag(value, ctx, "blue")), ctx, default=None) == "blue"
+
+
+@pytest.mark.parametrize("mover", [MOVERS["job"], MOVERS["queue"]], ids=["job", "queue"])
+@pytest.mark.parametrize("value", [1, "a"])
+def test_the_loss_of_small_integers_and_single_characters_is_reported(mover, value):
+    ctx = InheritedColours()
+    found = overdub(ctx, mover, tag(value, ctx, "blue"))
+    assert metadata(found, ctx, default=None) is None
+    assert escapes(ctx)
+
+
 def _reader(box):
     return box.value
 
