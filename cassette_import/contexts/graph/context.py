@@ -300,6 +300,10 @@ class TraceContext(LosesNothing, tagging=True):
         self.guard("truth", node, bool(plain(value)))
         return plain(value)
 
+    def needed(self, f: Any, value: Any) -> Any:
+        """The interpreter is about to count with what `__len__` or `__index__` of the program returns: a guard."""
+        return self.decided(value)
+
     def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
         """A leaf has raised an exception because of unknown values. The program must not catch it."""
         self.caught = refusal(

@@ -22,7 +22,12 @@ from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
 
+_frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _MOST_PASSED: Final = 10_000
+_CONSUMED_TYPES: Final = frozenset({bool, int})
+
+CONSUMED: Final[list[Callable[[Any, Any], Any]]] = []
+"""The function of `consumed_results` for a truth value or number that a frame returns."""
 
 SENDERS: Final[list[Callable[[Any], Any]]] = []
 """`parcels.leaving`, once a thread, job or task has inherited contexts that tag values."""
@@ -32,6 +37,11 @@ SENDERS: Final[list[Callable[[Any], Any]]] = []
 def returned(value: Any) -> Any:
     """The plain value, to be returned or yielded. Its wrapper is left for the caller; an older one is discarded."""
     if type(value) is Tagged:
+        if type(value._tagged_value) in _CONSUMED_TYPES:
+            value = CONSUMED[0](value, _frame(1))
+            if type(value) is not Tagged:
+                LOCAL.returned = None
+                return value
         if SENDERS:
             value = SENDERS[0](value)
         LOCAL.returned = value
@@ -59,7 +69,6 @@ def left_again(value: Any) -> None:
         returned(value)
 
 
-_frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _STACKS: Final[dict[int, list[Any]]] = {}
 """What frames that read their variables are about to return, an item for each block around the `return`."""
 

@@ -79,6 +79,7 @@ class Tag:
         "lost",
         "matched",
         "name",
+        "needed",
         "number",
         "parent",
         "parts_alike",
@@ -109,6 +110,7 @@ class Tag:
         self.iterated = getattr(type(context), "iterated", None)
         self.matched = getattr(type(context), "matched", None)
         self.tested = getattr(type(context), "tested", None)
+        self.needed = getattr(type(context), "needed", None)
         self.joined = getattr(type(context), "joined", None)
         self.recognised = frozenset(map(id, context.recognised_types))
         self.watched = getattr(context, "watched", None)
