@@ -1,5 +1,6 @@
 """`shadow`, `significant` and `Precision`: which expressions lose the bits of floats, and how many are left."""
 
+import fractions
 import math
 import operator
 import statistics
@@ -345,3 +346,16 @@ def test_what_loses_exact_values_is_reported_and_changes_nothing():
     ctx = Precision()
     assert overdub(ctx, lambda x: eval("x / 10"), ctx.input(1.0)) == 0.1
     assert [loss.function for loss in escapes(ctx)] == ["eval"]
+
+
+@pytest.mark.parametrize("run", [shadow, significant])
+def test_start_of_a_product_is_a_number_like_its_items(run):
+    def products(x):
+        return math.prod([x, 3.0], start=x) + sum([x, 2.0], start=x)
+
+    run(products, 0.7)
+    found = shadow(products, 0.7)
+    exact = fractions.Fraction(0.7)
+    error = abs(fractions.Fraction(products(0.7)) / (exact * exact * 3 + exact * 2 + 2) - 1)
+    assert found.value == products(0.7)
+    assert found.relative_error == pytest.approx(float(error), rel=1e-9)

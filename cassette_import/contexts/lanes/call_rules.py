@@ -21,8 +21,9 @@ from cassette_import.contexts.lanes.nested_levels import innermost
 from cassette_import.contexts.lanes.ranges import LaneRange
 from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 
-__all__ = ["RULES", "contents", "identical", "looked_up", "sequence_call"]
+__all__ = ["NAMES_ATTRIBUTE", "RULES", "contents", "identical", "looked_up", "sequence_call"]
 
+NAMES_ATTRIBUTE: Final = "is the name of an attribute"
 _SORTED_BY_NETWORK: Final = 16
 
 
@@ -260,11 +261,13 @@ def _isinstance(value: Any, kinds: Any) -> bool:
     return issubclass(_class(value), kinds) if type(value) is Lane else isinstance(value, kinds)
 
 
-def _hasattr(value: Any, name: str) -> bool:
+def _hasattr(value: Any, name: Any) -> bool:
+    name = agreed(name, NAMES_ATTRIBUTE)
     return hasattr(_class(value) if type(value) is Lane else value, name)
 
 
-def _getattr(value: Any, name: str, *default: Any) -> Any:
+def _getattr(value: Any, name: Any, *default: Any) -> Any:
+    name = agreed(name, NAMES_ATTRIBUTE)
     kind = _class(value)
     if type(value) is Lane and not hasattr(kind, name):
         return getattr(kind(), name, *default)  # the default, or the error of a number

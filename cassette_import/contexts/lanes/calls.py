@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.lanes.call_rules import RULES, sequence_call
+from cassette_import.contexts.lanes.call_rules import NAMES_ATTRIBUTE, RULES, sequence_call
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.containers import can_be_apart, contains_lane
 from cassette_import.contexts.lanes.elementwise import compute
@@ -156,6 +156,8 @@ class Calls(SpecialMethods):
             return sequence_call(f, arguments, keywords)
         if f in MOVING:
             return self.made(f(*arguments, **keywords))
+        if (f is setattr or f is delattr) and len(arguments) > 1:
+            arguments = arguments[0], agreed(arguments[1], NAMES_ATTRIBUTE), *arguments[2:]
         if f is setattr and len(arguments) == 3 and type(arguments[1]) is str:
             return self.store_attribute(*arguments)
         if f is delattr:

@@ -74,7 +74,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     count = len(call.start)
 
     def compute(numbers: Any) -> Any:
-        return f(list(numbers[count:]), *numbers[:count])
+        return f(list(numbers[count:]), **dict(zip(("start",), numbers[:count], strict=False)))
 
     value = compute(values)
     if not isinstance(value, float):

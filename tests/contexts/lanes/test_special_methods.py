@@ -6,6 +6,7 @@ import logging
 import math
 import operator
 import sys
+import types
 
 import pytest
 from helpers.random_lane_programs import alike
@@ -268,3 +269,17 @@ def test_functions_of_the_standard_library_without_effects_are_called_lane_by_la
     leap, days = vectorize(f)(years)
     assert leap.tolist() == [calendar.isleap(year) for year in years.tolist()]
     assert days.tolist() == [28, 29, 29, 28, 29]
+
+
+def attribute_by_name(x):
+    tree = types.SimpleNamespace(left=1.0, right=2.0)
+    side = "left" if x < 0 else "right"
+    setattr(tree, side, getattr(tree, side) + x)
+    if hasattr(tree, "left" if x > 1 else "middle"):
+        delattr(tree, "right" if x > 2 else "left")
+    return getattr(tree, "left", 5.0) - getattr(tree, "right", 7.0)
+
+
+def test_names_of_attributes_differ_between_lanes():
+    numbers = np.linspace(-3.0, 4.0, 100)
+    assert vectorize(attribute_by_name)(numbers).tolist() == list(map(attribute_by_name, numbers.tolist()))
