@@ -492,3 +492,29 @@ def test_cassette_import_does_not_import_modules_from_the_current_folder(words, 
         (tmp_path / f"{name}.py").write_text("import cassette_import\nclass Own(cassette_import.Context): pass\n")
     (tmp_path / "main.py").write_text("import random, tempfile\nprint(random.Own.__module__, tempfile.Own.__module__)")
     assert cassette("run", *words, folder=tmp_path).stdout == "random tempfile\n"
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "taint:sources=os.getcwd",
+        "substitute:os.getcwd=os.getpid",
+        "faults:target=os.getcwd,delay=0",
+        "memoize:functions=os.getcwd",
+        "memoize:functions=os.getcwd,folder=kept",
+    ],
+)
+def test_finalizers_run_where_they_run_in_the_plain_program(description, tmp_path):
+    """The first finalizer of a process registers the end of all with `atexit`: it must be the program's."""
+    text = """
+        import atexit, weakref
+        class Thing:
+            pass
+        thing = Thing()
+        atexit.register(print, "registered before the finalizer")
+        weakref.finalize(thing, print, "finalizer")
+        atexit.register(print, "registered after the finalizer")
+        """
+    write(tmp_path, script=text)
+    ours = cassette("run", "-c", description, "script.py", folder=tmp_path)
+    assert ours.stdout == run("script.py", folder=tmp_path).stdout

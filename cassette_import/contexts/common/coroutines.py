@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Coroutine
 from typing import Any
+
+from cassette_import.interpreter.when_gone import when_gone
 
 __all__ = ["standing_for"]
 
@@ -29,7 +30,7 @@ def standing_for(made: Any, function: Any, call: Coroutine[Any, Any, Any] | None
     """
     made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     if call is not None:
-        weakref.finalize(made, _close_unless_begun, call).atexit = False
+        when_gone(made, _close_unless_begun, call)
     return made
 
 

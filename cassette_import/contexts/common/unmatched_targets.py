@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ from cassette_import.contexts.common.main_program import MAIN
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.interpreter.when_gone import when_gone
 
 if TYPE_CHECKING:
     from cassette_import.activation import unreached_targets
@@ -101,7 +101,7 @@ def track(context: Any, unmatched: Callable[[], Iterable[str]]) -> None:
         atexit.register(unfitting_handlers.issue_at_end, take_unmatched, _process)
     made = _places.setdefault((type(context).__name__, *_place()), _Contexts())
     made.living[id(context)] = type(context), unmatched
-    weakref.finalize(context, made.end, id(context)).atexit = False
+    when_gone(context, made.end, id(context))
 
 
 def is_reported_elsewhere(context: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import pickle
@@ -18,6 +19,7 @@ from cassette_import.contexts.memoize.file_locks import FileLocks
 from cassette_import.contexts.memoize.function_digests import digest_of
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import needs
+from cassette_import.interpreter.when_gone import when_gone
 
 __all__ = ["Folder", "LockError", "Memory", "ResultLock", "Shared", "Store"]
 
@@ -101,6 +103,15 @@ class Memory:
             self._results.clear()
 
 
+_open_caches: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_caches() -> None:
+    for cache in list(_open_caches):
+        cache.close()
+
+
 class _ByDigest:
     """A store whose keys are the same in other processes and later runs."""
 
@@ -133,7 +144,9 @@ class Folder(_ByDigest):
         except Exception as error:  # from the file system, or from SQLite
             raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
         self._locks = FileLocks(os.path.join(path, "computing"))
-        weakref.finalize(self, self._cache.close)  # CPython 3.13 warns of databases that are not closed
+        # CPython 3.13 warns of databases that are not closed.
+        _open_caches.add(self._cache)
+        when_gone(self, self._cache.close)
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""
