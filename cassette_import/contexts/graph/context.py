@@ -70,7 +70,7 @@ class TraceContext(LosesNothing, tagging=True):
         How many nodes and guards a trace may have.
     """
 
-    exempt_leaves: ClassVar[frozenset[int]] = frozenset({id(object.__new__)})
+    exempt_leaves: ClassVar[frozenset[int]] = frozenset({id(object.__new__), id(super)})
     parts_alike: ClassVar[bool] = False
 
     def __init__(

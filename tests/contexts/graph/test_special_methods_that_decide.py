@@ -188,3 +188,34 @@ def test_decisions_of_code_that_is_not_traced_are_guards(name):
         except GuardFailed:
             continue
         assert found == expected
+
+
+class Base:
+    def __init__(self, value):
+        self.value = value
+
+    def __bool__(self):
+        return self.value > 0.3
+
+    def scaled(self, factor):
+        return self.value * factor
+
+
+class Child(Base):
+    def __init__(self, value):
+        self.twice = value * 2
+        super().__init__(value)
+
+    def __bool__(self):
+        return not super().__bool__()
+
+    def scaled(self, factor):
+        return super().scaled(factor) + self.twice
+
+
+def test_methods_of_base_classes_are_called_by_super_of_objects_with_unknown_values():
+    def program(a, b):
+        return Child(a).scaled(b) if Child(b) else a
+
+    inlined = inline(program, 1.0, 0.9)
+    assert [inlined(*point) for point in POINTS] == [program(*point) for point in POINTS]
