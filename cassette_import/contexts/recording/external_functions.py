@@ -115,7 +115,7 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("pathlib", "Path.chmod Path.symlink_to Path.samefile"),
         *_in("glob", "glob iglob"),
         *_in("shutil", "copy copy2 copyfile copytree move rmtree make_archive unpack_archive"),
-        *_in("tempfile", "mkdtemp mkstemp gettempdir TemporaryFile NamedTemporaryFile TemporaryDirectory"),
+        *_in("tempfile", "mkdtemp mkstemp mktemp gettempdir TemporaryFile NamedTemporaryFile TemporaryDirectory"),
         *_in("tempfile", "SpooledTemporaryFile"),
         *_in("io", "open open_code FileIO"),
         *_in("gzip", "open GzipFile"),

@@ -51,8 +51,11 @@ from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["RecordingContext"]
 
-_STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", "io.TextIOWrapper.readlines")
-"""Methods that are external calls for the standard input alone: all other files have proxies."""
+_STANDARD_INPUT: Final = (
+    *(f"io.TextIOWrapper.{name}" for name in ("read", "readline", "readlines")),
+    *(f"io.BufferedReader.{name}" for name in ("read", "read1", "readinto", "readinto1", "readline", "peek")),
+)
+"""Methods that are external calls for the standard input and its buffer alone: all other files have proxies."""
 
 _INPUT: Final = "builtins.input"
 
@@ -140,9 +143,11 @@ class RecordingContext(Context, events=Events.NONE):
         """Whether a call reads the standard input of the run, and not an object that the program has put there."""
         if sys.stdin is not self._standard_input:
             return False
-        return name == _INPUT or bool(
-            arguments and arguments[0] is sys.stdin and isinstance(sys.stdin, io.TextIOWrapper)
-        )
+        if name == _INPUT:
+            return True
+        if not arguments or not isinstance(sys.stdin, io.TextIOWrapper):
+            return False
+        return arguments[0] is sys.stdin or arguments[0] is sys.stdin.buffer
 
     def root_begins(self, function: Any) -> None:
         """Note that the block runs a function in the context, which need not make external calls."""

@@ -407,6 +407,26 @@ def test_lines_of_standard_input_come_once(file, program, monkeypatch):
         assert overdub(replay, program) == recorded
 
 
+def bytes_of_standard_input():
+    stream = sys.stdin.buffer
+    first, buffer = stream.peek(1)[:1], bytearray(2)
+    count = stream.readinto(buffer)
+    return first, count, buffer, stream.readline(), stream.read1(2), stream.readlines(), stream.read()
+
+
+def test_the_buffer_of_standard_input_is_recorded(file, monkeypatch):
+    def standard_input(contents):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(contents))))
+
+    standard_input(b"2ann\nbob\neve\n")
+    with Record(file) as record:
+        recorded = overdub(record, bytes_of_standard_input)
+    assert recorded == (b"2", 2, bytearray(b"2a"), b"nn\n", b"bo", [b"b\n", b"eve\n"], b"")
+    standard_input(b"")
+    with Replay(file) as replay:
+        assert overdub(replay, bytes_of_standard_input) == recorded
+
+
 def test_vars_of_a_recorded_object_are_replayed(file):
     def program():
         connection = http.client.HTTPConnection("localhost", 1)
