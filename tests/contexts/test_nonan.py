@@ -1,6 +1,7 @@
 """`NoNaN`: the first expression whose result is not finite although its operands were."""
 
 import functools
+import itertools
 import json
 import math
 import operator
@@ -52,6 +53,7 @@ def positional_output():
         (lambda: sum(x for x in (HUGE, HUGE)), sum, "sum(x for x in (HUGE, HUGE))"),
         (lambda: functools.reduce(operator.mul, [HUGE, HUGE]), operator.mul, None),
         (lambda: list(map(math.prod, [[HUGE, HUGE]])), math.prod, None),
+        (lambda: list(itertools.accumulate([HUGE, HUGE])), operator.add, None),
         (lambda: statistics.fmean([HUGE, HUGE], [2.0, 2.0]), statistics.fmean, None),
         (lambda: numpy.log(numpy.array([1.0, 0.0])), numpy.log, None),
         (lambda: numpy.array([1.0, 0.0]) / 0, operator.truediv, None),

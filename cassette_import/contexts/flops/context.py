@@ -6,7 +6,6 @@ computes numbers from numbers, and for which no rule is known, is counted as a c
 
 from __future__ import annotations
 
-import itertools
 import json
 import operator
 import re
@@ -23,6 +22,7 @@ from cassette_import.contexts.common.function_names import full_name
 from cassette_import.contexts.common.numeric_values import holds_floats, is_array
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.running_totals import show_additions
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.flops.arrays import ArrayRules
 from cassette_import.contexts.flops.operations import COUNTED_ITEMS, OPERATIONS, Operations, items_of
@@ -247,22 +247,9 @@ def _count_items(ctx: Flops, f: Any, *args: Any, **kwargs: Any) -> Any:
         ctx._items[get_ident()] = state[1][1]
 
 
-@hidden
-def _with_counted_additions(ctx: Flops, f: Any, iterable: Any, func: Any = None, **initial: Any) -> Any:
-    """Count the additions of `accumulate` as they are done. Without a function, it calls nothing that is an event."""
-
-    @hidden
-    def added(total: Any, item: Any) -> Any:
-        result = total + item
-        ctx.posthook(result, operator.add, total, item)
-        return result
-
-    return recurse(ctx, f, iterable, added if func is None else func, **initial)
-
-
 _second: Final = operator.itemgetter(1)
 
 _hooks: Any = Flops
 _hooks.posthook.register(*OPERATIONS)(_seen_by_the_method)
 _hooks.overdub.register(*COUNTED_ITEMS)(_count_items)
-_hooks.overdub.register(itertools.accumulate)(_with_counted_additions)
+show_additions(Flops)

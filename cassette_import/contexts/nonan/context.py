@@ -22,6 +22,7 @@ from cassette_import.contexts.common.function_names import display, full_name
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.running_totals import show_additions
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.nonan.finite import (
     Noting,
@@ -250,3 +251,4 @@ def _look_at_items(ctx: NoNaN, f: Any, *args: Any, **kwargs: Any) -> Any:
 _hooks: Any = NoNaN
 _hooks.posthook.register(*_ARITHMETIC)(_seen_by_the_method)
 _hooks.overdub.register(*_OF_ITEMS)(_look_at_items)
+show_additions(NoNaN)
