@@ -14,7 +14,12 @@ from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting.trees.code_matching import match, nested_functions, replace_functions
+from cassette_import.rewriting.trees.code_matching import (
+    decorated_functions,
+    match,
+    nested_functions,
+    replace_functions,
+)
 from cassette_import.runtime.dispatch.function_code import set_code
 from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
@@ -200,10 +205,10 @@ class CodeIndex:
         found = [unit for unit in record.units if _is_copy(code, unit.trampoline) or _is_copy(code, unit.code)]
         return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
 
-    def trampoline_of(self, unit: Unit) -> CodeType:
+    def trampoline_of(self, unit: Unit, shows_constants: bool = False) -> CodeType:
         """The unit's trampoline, which is made when it is needed first."""
         if unit.trampoline is None:
-            unit.trampoline = trampolines.make(unit.plain, unit.reference)
+            unit.trampoline = trampolines.make(unit.plain, unit.reference, shows_constants)
             self._codes[id(unit.trampoline)] = (unit.trampoline, unit)
         return unit.trampoline
 
@@ -233,6 +238,7 @@ class CodeIndex:
         """
         functions: list[CodeType] = []
         units: list[Unit] = []
+        decorated = {id(function) for function in decorated_functions(code)}
 
         def replacement_of(function: CodeType) -> CodeType:
             functions.append(function)
@@ -241,7 +247,7 @@ class CodeIndex:
                 return function
             self._refer(unit, digest, len(functions) - 1)
             units.append(unit)
-            return self.trampoline_of(unit)
+            return self.trampoline_of(unit, id(function) in decorated)
 
         made = replace_functions(code, replacement_of)
         references = [(digest, number) for number in range(len(functions))]

@@ -258,22 +258,25 @@ class Registry:
         return self._specialiser
 
     @hidden
-    def enter(self, reference: Reference, environment: Callable[[], Any]) -> Callable[..., Any]:
+    def enter(self, reference: Reference, environment: Callable[[], Any], *constants: Any) -> Callable[..., Any]:
         """The function that a trampoline calls in place of the one that was called, as `Specialiser.enter` finds it."""
         assert isinstance(environment, FunctionType)
         if self.is_over or OWN_WORK.now:
-            return self._plain_function(reference, environment)
+            return self._plain_function(reference, environment, constants)
         activation = ACTIVE.get()
         with own_work():
-            return self.specialiser.enter(reference, environment, activation)
+            return self.specialiser.enter(reference, environment, activation, constants)
 
-    def _plain_function(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
+    def _plain_function(
+        self, reference: Reference, environment: FunctionType, constants: tuple[Any, ...]
+    ) -> Callable[..., Any]:
         """A function that runs plain; making it causes audit events, about which the program is not told."""
         if OWN_WORK.makes_function:
             return _unnoticed
         OWN_WORK.makes_function = True
         try:
             plain = self.index.unit_at(reference, environment.__code__.co_filename).plain
+            plain = (trampolines.patched(plain, constants) if constants else None) or plain
             return FunctionType(plain, environment.__globals__, plain.co_name, None, environment.__closure__)
         finally:
             OWN_WORK.makes_function = False

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning, PassError
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_flags, heap
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.interpreter.hidden_frames import hidden
@@ -25,7 +25,7 @@ from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_lookup import FunctionLookup, function_in, has_environment
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.instrumentation import Instrumentation
-from cassette_import.specialization.trampolines import Reference
+from cassette_import.specialization.trampolines import Reference, is_trampoline, patched
 from cassette_import.specialization.wildcard_variant import WildcardVariant, wildcard_variant
 
 MOST_VARIANTS: Final = 4
@@ -46,9 +46,17 @@ class Specialiser:
         self._index = index
         self._instrumentation = instrumentation
         self._lookup = FunctionLookup(index)
+        self._searched: set[Reference] = set()
+        """The units whose patched functions were searched for."""
 
     @hidden
-    def enter(self, reference: Reference, environment: FunctionType, activation: Activation) -> Callable[..., Any]:
+    def enter(
+        self,
+        reference: Reference,
+        environment: FunctionType,
+        activation: Activation,
+        constants: tuple[Any, ...] = (),
+    ) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
 
         Parameters
@@ -59,14 +67,21 @@ class Specialiser:
             A function made in the trampoline: it has the globals and cells of the function that was called.
         activation:
             What is active where the function is entered. While it is specialised, nothing is.
+        constants:
+            The constants of the function that was called, if its trampoline has them: a decorator may have patched it.
 
         Returns
         -------
         The function that the trampoline calls in its place.
         """
-        return unobserved(self._enter, reference, environment, activation)
+        return unobserved(self._enter, reference, environment, activation, constants)
 
-    def _enter(self, reference: Reference, environment: FunctionType, activation: Activation) -> Callable[..., Any]:
+    def _enter(
+        self, reference: Reference, environment: FunctionType, activation: Activation, constants: tuple[Any, ...]
+    ) -> Callable[..., Any]:
+        function = self._patched(reference, environment, constants) if constants else None
+        if function is not None:
+            return function
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             unit.plain_entries += 1
@@ -91,6 +106,23 @@ class Specialiser:
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
                 for listener in listeners:
                     listener.code_made(0, rest)
+
+    def _patched(
+        self, reference: Reference, environment: FunctionType, constants: tuple[Any, ...]
+    ) -> FunctionType | None:
+        """The function whose trampoline a decorator has copied with other constants; it is left alone."""
+        unit = self._index.unit_at(reference, environment.__code__.co_filename)
+        code = patched(unit.plain, constants)
+        if code is None:
+            return None
+        if reference not in self._searched:
+            self._searched.add(reference)
+            for function in heap.functions_of({unit.plain.co_filename}):
+                copy = function.__code__
+                is_of_unit = is_trampoline(copy) and copy.co_qualname == unit.plain.co_qualname
+                if is_of_unit and all(any(const is shown for const in copy.co_consts) for shown in constants):
+                    set_code(function, code)
+        return function_in(environment, code)
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""

@@ -33,20 +33,27 @@ _UNIT: Final = "unit"
 """The constant of a template in whose place the reference of the unit is put."""
 _DOCSTRING: Final = "docstring"
 """The constant of a template in whose place the function's docstring is put."""
+_MOST_SHOWN: Final = 200
+"""With more constants than this, a function's trampoline does not have them."""
+
+
+def _shown(number: int) -> str:
+    """The constant of a template in whose place a constant of the function is put."""
+    return f"shown {number}"
 
 
 class _Enter(bytes):
     """What the encoder returns: calling it calls `enter`."""
 
-    __call__: Callable[[Reference, Callable[[], Any]], Callable[..., Any]]
+    __call__: Callable[..., Callable[..., Any]]
 
 
 _CODEC: Final = {"": (_Enter(), 0)}.get, None, None, None
 """An encoder in C, which is no event for tracers. Decoder, reader and writer are never used."""
 
 
-def connect(enter: Callable[[Any, Callable[[], Any]], Callable[..., Any]]) -> None:
-    """Have all trampolines call a function with the reference of their unit and their environment.
+def connect(enter: Callable[..., Callable[..., Any]]) -> None:
+    """Have all trampolines call a function with the reference of their unit, their environment, and shown constants.
 
     It returns the function that they call with their arguments.
     """
@@ -71,6 +78,7 @@ class _Signature(Record):
     takes_rest: bool
     takes_keywords: bool
     free: int
+    shown: int
 
     @property
     def positional_names(self) -> list[str]:
@@ -117,11 +125,12 @@ class _Signature(Record):
         """The source text of the trampoline, in a function that has the cells."""
         cells = self.cell_names
         environment = f"lambda: ({''.join(cell + ', ' for cell in cells)})"
+        shown = "".join(f", {_shown(number)!r}" for number in range(self.shown))
         return (
             f"def scope({', '.join(cells)}):\n"
             f" def trampoline({self.parameters()}):\n"
             f"  {_DOCSTRING!r}\n"
-            f"  return ''.encode({_ENTER!r})({_UNIT!r}, {environment})({self.arguments()})\n"
+            f"  return ''.encode({_ENTER!r})({_UNIT!r}, {environment}{shown})({self.arguments()})\n"
         )
 
 
@@ -132,6 +141,8 @@ class _Template(Record):
     unit: int
     documentation: int
     environment: int
+    shown: int
+    """The first of the constants of the function, which follow each other."""
     environments: dict[tuple[tuple[str, ...], str], CodeType]
     """The code of the environment by free variables and file: functions of one file mostly have the same."""
 
@@ -146,18 +157,25 @@ class _Template(Record):
 
 @functools.cache
 def _template(
-    positional_only: int, positional: int, keyword_only: int, takes_rest: bool, takes_keywords: bool, free: int
+    positional_only: int,
+    positional: int,
+    keyword_only: int,
+    takes_rest: bool,
+    takes_keywords: bool,
+    free: int,
+    shown: int,
 ) -> _Template:
-    signature = _Signature(positional_only, positional, keyword_only, takes_rest, takes_keywords, free)
+    signature = _Signature(positional_only, positional, keyword_only, takes_rest, takes_keywords, free, shown)
     scope = compile(signature.source(), "<trampoline>", "exec", dont_inherit=True, optimize=0).co_consts[0]
     trampoline = next(code for code in scope.co_consts if isinstance(code, CodeType) and code.co_name == "trampoline")
     consts = trampoline.co_consts
     environment = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
     code = hide(trampoline)
-    return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), environment, {})
+    places = consts.index(_UNIT), consts.index(_DOCSTRING), environment, consts.index(_shown(0)) if shown else 0
+    return _Template(code, *places, {})
 
 
-def make(plain: CodeType, unit: Reference) -> CodeType:
+def make(plain: CodeType, unit: Reference, shows_constants: bool = False) -> CodeType:
     """Make the trampoline of a function.
 
     Parameters
@@ -166,8 +184,11 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
         The code of the function.
     unit:
         The reference of its unit, which the trampoline passes to the specialiser.
+    shows_constants:
+        Whether the trampoline has the constants of the function, too, and passes them: a decorator may replace some.
     """
     keyword_only, positional = plain.co_kwonlyargcount, plain.co_argcount
+    constants = plain.co_consts if shows_constants and len(plain.co_consts) <= _MOST_SHOWN else ()
     template = _template(
         plain.co_posonlyargcount,
         positional,
@@ -175,6 +196,7 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
         bool(plain.co_flags & code_flags.VARARGS),
         bool(plain.co_flags & code_flags.VARKEYWORDS),
         len(plain.co_freevars),
+        len(constants),
     )
     consts: list[Any] = list(template.code.co_consts)
     if keyword_only:
@@ -185,6 +207,8 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
         plain.co_consts[0] if plain.co_consts and isinstance(plain.co_consts[0], str) else None
     )
     consts[template.environment] = template.environment_code(plain.co_freevars, plain.co_filename)
+    if constants:
+        consts[template.shown : template.shown + len(constants)] = constants
     return template.code.replace(
         co_consts=tuple(consts),
         co_varnames=plain.co_varnames[: len(template.code.co_varnames)],
@@ -200,6 +224,22 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
 def is_trampoline(code: CodeType) -> bool:
     """Whether code is that of a trampoline."""
     return code.co_names == _NAMES and _ENTER in code.co_consts
+
+
+def patched(plain: CodeType, constants: tuple[Any, ...]) -> CodeType | None:
+    """The code of a function with other constants; None if they are its own.
+
+    A decorator that patches code gets the trampoline if its module is imported in a context.
+    """
+    is_patched = len(constants) != len(plain.co_consts) or not all(map(_is_same, constants, plain.co_consts))
+    return plain.replace(co_consts=constants) if is_patched else None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether constants are the same: 1 and True, or 0.0 and -0.0, are not."""
+    if one is other or isinstance(one, CodeType):
+        return bool(one == other)
+    return type(one) is type(other) and repr(one) == repr(other)
 
 
 _NAMES: Final = ("encode",)

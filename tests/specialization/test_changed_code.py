@@ -213,3 +213,46 @@ def test_code_with_an_equal_constant_of_another_type_or_sign_is_not_the_same(con
     mine = code.replace(co_consts=tuple(c if c != 12345 else const for c in code.co_consts))
     assert [is_same(mine, other) for other in consts].count(True) == 1
     assert len({repr(essence(other)) for other in consts}) == len(CONSTANTS)
+
+
+PATCHED_WHILE_IMPORTED = """
+    def patched(function):
+        code = function.__code__
+        consts = tuple(20 if type(const) is int and const == 1000 else const for const in code.co_consts)
+        function.__code__ = code.replace(co_consts=consts)
+        return function
+
+    @patched
+    def top(x=1):
+        return 1000 + x
+
+    class Owner:
+        @staticmethod
+        @patched
+        def static():
+            return 1000
+
+        @patched
+        def method(self, *rest, key=None):
+            return 1000, rest, key
+
+    HELD = [patched(lambda: 1000)]
+    del patched
+"""
+
+
+@pytest.mark.parametrize("tagging", [False, True])
+def test_constants_that_a_decorator_changes_count_in_modules_that_are_imported_in_a_context(make_package, tagging):
+    name = make_package(PATCHED_WHILE_IMPORTED)
+    install(name)
+
+    class Ctx(Context, tagging=tagging):
+        pass
+
+    def values(module):
+        return module.top(), module.Owner.static(), module.Owner().method(1, key=2), module.HELD[0]()
+
+    with Ctx():
+        module = importlib.import_module(name)
+        assert values(module) == values(module) == (21, 20, (20, (1,), 2), 20)
+    assert values(module) == (21, 20, (20, (1,), 2), 20)

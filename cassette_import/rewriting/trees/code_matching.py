@@ -88,6 +88,40 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
                 yield from functions_in(const)
 
 
+_LOAD_CONST, _EXTENDED_ARG = opmap["LOAD_CONST"], opmap["EXTENDED_ARG"]
+_IGNORED = {opmap["CACHE"], opmap["NOP"]}
+_MAKING = {opmap[name] for name in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE") if name in opmap}
+_CALLS = {opmap[name] for name in ("PRECALL", "CALL") if name in opmap}
+
+
+def decorated_functions(code: CodeType) -> Iterator[CodeType]:
+    """The functions directly in `code` that are handed to a call as soon as they are made: decorated ones, mostly."""
+    function: CodeType | None = None
+    is_made = False
+    argument = 0
+    for opcode, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        if opcode in _IGNORED:
+            continue
+        argument |= low
+        if opcode == _EXTENDED_ARG:
+            argument <<= 8
+            continue
+        if opcode == _LOAD_CONST:
+            const = code.co_consts[argument]
+            is_function = isinstance(const, CodeType) and code_flags.is_function(const)
+            function, is_made = (const if is_function else None), False
+        elif opcode in _MAKING:
+            is_made = function is not None
+        else:
+            if is_made and opcode in _CALLS and function is not None:
+                yield function
+            function, is_made = None, False
+        argument = 0
+    for const in code.co_consts:
+        if isinstance(const, CodeType) and not code_flags.is_function(const):
+            yield from decorated_functions(const)
+
+
 def all_names(code: CodeType) -> Iterator[str]:
     """The names of globals and attributes in a function and its nested functions."""
     yield from code.co_names
