@@ -256,3 +256,17 @@ def test_constants_that_a_decorator_changes_count_in_modules_that_are_imported_i
         module = importlib.import_module(name)
         assert values(module) == values(module) == (21, 20, (20, (1,), 2), 20)
     assert values(module) == (21, 20, (20, (1,), 2), 20)
+
+
+def test_the_time_of_a_comparison_grows_with_the_depth_of_functions_within_functions():
+    """CPython's own comparison takes twice as long for each level."""
+
+    def seconds(depth):
+        text = "(lambda y: " * depth + "y + x" + ")(x)" * depth
+        code, other = (compile(text, "text", "eval") for _ in range(2))
+        start = time.process_time()
+        assert is_same(code, other)
+        return time.process_time() - start
+
+    shallow, deep = (min(seconds(depth) for _ in range(3)) for depth in (10, 20))
+    assert deep < 20 * shallow
