@@ -33,6 +33,8 @@ _UNIONS: Final = frozenset({"UnionType", "_UnionGenericAlias", "Union"})
 _TYPE_VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 _Shapes: TypeAlias = dict[Any, None]
 """Shapes with names of types, in the order in which they were found."""
+_Place: TypeAlias = tuple[str, int, int]
+"""The file, line and column of a call site."""
 
 
 @dataclass
@@ -43,8 +45,13 @@ class CalledParameter:
     kind: Any
     default: TypeName | None
     shapes: _Shapes = field(default_factory=dict)
-    is_mixed: bool = False
-    """Whether one call site gave values of several kinds: a type checker knows only what these have in common."""
+    given_at: dict[_Place, set[Any]] = field(default_factory=dict)
+    """The shapes that each call site gave, in all threads and processes."""
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether one call site gave values of several kinds: a type checker knows only what these have in common."""
+        return any(map(_is_mixed, self.given_at.values()))
 
 
 @dataclass
@@ -125,14 +132,12 @@ def called_modules(
         if qualified not in found.functions:
             signature = signatures[name, qualified] = inspect.signature(function, follow_wrapped=False)
             _add_function(found, function, signature, sys.modules.get(name))
-        given: dict[str, set[Any]] = {}
+        place = (site.code.co_filename, *site.position)
         for outcome in list(site.outcomes):
             if outcome is not None:
                 _add_outcome(
-                    found.functions[qualified], signatures[name, qualified], named_outcome(outcome, types), site, given
+                    found.functions[qualified], signatures[name, qualified], named_outcome(outcome, types), site, place
                 )
-        for parameter in found.functions[qualified].parameters:
-            parameter.is_mixed = parameter.is_mixed or _is_mixed(given.get(parameter.name, set()))
     return modules
 
 
@@ -199,12 +204,9 @@ def _member(namespace: Any, name: str) -> Any:
 
 
 def _add_outcome(
-    called: CalledFunction, signature: inspect.Signature, outcome: Outcome, site: Site, given_there: dict[str, set[Any]]
+    called: CalledFunction, signature: inspect.Signature, outcome: Outcome, site: Site, place: _Place
 ) -> None:
-    """Add the calls of an outcome; the callee is the function, a class with this `__init__`, or has this `__call__`.
-
-    `given_there` has what this call site gave, by parameter.
-    """
+    """Add the calls of an outcome; the callee is the function, a class with this `__init__`, or has this `__call__`."""
     arguments, keywords, raised, result = outcome
     if site.takes_receiver:
         arguments = (_UNKNOWN, *arguments)
@@ -221,7 +223,7 @@ def _add_outcome(
             several = given.values()
         shapes = dict.fromkeys(shape for shape in several if shape is not _UNKNOWN)
         parameter.shapes.update(shapes)
-        given_there.setdefault(parameter.name, set()).update(shapes)
+        parameter.given_at.setdefault(place, set()).update(shapes)
     if raised:
         called.raised = True
     elif not site.is_class:
@@ -238,6 +240,7 @@ def add_calls(modules: dict[str, CalledModule], others: Mapping[str, CalledModul
             for parameter in known.parameters:
                 if (also := given.get(parameter.name)) is not None:
                     parameter.shapes.update(also.shapes)
-                    parameter.is_mixed = parameter.is_mixed or also.is_mixed
+                    for place, shapes in also.given_at.items():
+                        parameter.given_at.setdefault(place, set()).update(shapes)
             known.results.update(function.results)
             known.raised = known.raised or function.raised
