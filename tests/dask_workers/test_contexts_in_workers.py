@@ -164,7 +164,7 @@ def test_stubs_of_all_workers_are_those_of_one_process_with_all_calls(in_workers
             overdub(here, package.describe_all, number)
     assert Path(whole).read_text() == here.stubs()["parallel_shop"] + "\n"
     assert all(Path(part).read_text() != Path(whole).read_text() for part in parts)
-    assert "def describe(value: int | str, *, times: int = ...)" in Path(whole).read_text()
+    assert "def describe(value: typing.Any, *, times: int = ...)" in Path(whole).read_text()
 
 
 def test_a_worker_without_calls_of_the_chosen_module_has_no_stub(client, path_on_workers, package, tmp_path):
