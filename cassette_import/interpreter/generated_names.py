@@ -1,4 +1,4 @@
-"""The file and module names of code that is in no file: given to `compile` by somebody who had its text alone."""
+"""The file and module names of generated code, whose text is in no file: `compile`, `exec` or `eval` got it."""
 
 from __future__ import annotations
 

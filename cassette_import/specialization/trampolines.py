@@ -17,12 +17,14 @@ from __future__ import annotations
 import codecs
 import functools
 from collections.abc import Callable
+from operator import is_
 from types import CodeType
 from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.hidden_frames import UNMONITORED, hidden, hide
 from cassette_import.interpreter.records import Record
+from cassette_import.rewriting.trees.code_identity import is_same
 
 Reference = int | tuple[bytes, int]
 """What identifies a unit: a number in this process, or a digest of the source and a number in the file."""
@@ -231,15 +233,10 @@ def patched(plain: CodeType, constants: tuple[Any, ...]) -> CodeType | None:
 
     A decorator that patches code gets the trampoline if its module is imported in a context.
     """
-    is_patched = len(constants) != len(plain.co_consts) or not all(map(_is_same, constants, plain.co_consts))
-    return plain.replace(co_consts=constants) if is_patched else None
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether constants are the same: 1 and True, or 0.0 and -0.0, are not."""
-    if one is other or isinstance(one, CodeType):
-        return bool(one == other)
-    return type(one) is type(other) and repr(one) == repr(other)
+    if len(constants) == len(plain.co_consts) and all(map(is_, constants, plain.co_consts)):
+        return None  # they are the same objects, unless the trampoline is from the disk cache
+    code = plain.replace(co_consts=constants)
+    return None if is_same(code, plain) else code
 
 
 _NAMES: Final = ("encode",)

@@ -1,4 +1,4 @@
-"""What the program returns to the interpreter, or to code that is not traced, decides: a guard, whoever asks for it."""
+"""Results of special methods that decide in the interpreter, or in code that is not traced, are guards."""
 
 import contextlib
 import functools

@@ -166,7 +166,7 @@ def _key(call: LeafCall) -> Any:
 
 @hidden
 def _metadata(call: LeafCall) -> Any:
-    """The metadata of the arguments as a key: numbers and texts are told apart as literals are, others by identity."""
+    """The metadata of the arguments as a key: numbers and texts by type and value, other objects by identity."""
     return tuple(map(_comparable, (*call.arguments, *call.keywords.values())))
 
 
