@@ -75,6 +75,14 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
             if token is not None:
                 ACTIVE.reset(token)
 
+    def _reach_limit(self) -> None:
+        token = self._suspend()
+        try:
+            super()._reach_limit()
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
     def _end_shown(
         self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, is_secret: bool
     ) -> None:

@@ -168,7 +168,7 @@ class Trace(Context, events=Events.CALLS):
         stack = self._here.stack or self._new_stack()
         wanted = not self._has_filters or self._wants(stack, f, args, kwargs)
         level = stack.level
-        if not wanted or level >= self._depth:
+        if not wanted or level >= self._depth or self._shown >= self._limit:
             if not wanted:
                 self._others += 1
             elif level >= self._deepest:
@@ -178,15 +178,16 @@ class Trace(Context, events=Events.CALLS):
             stack.calls.append((f, level, None))
             stack.level += wanted
             return
+        self._shown += 1
+        number = self._shown  # another thread may run while the call is shown
         self._show_call(stack, f, args, kwargs)
+        if number == self._limit:
+            self._reach_limit()
 
     def _show_call(self, stack: CallStack, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         level = stack.level
-        self._shown += 1
         stack.push(f, self._secrets.are_masked and self._output.hides_result(f, args))
         self._output.begin(stack.thread, level, f, args, kwargs)
-        if self._shown >= self._limit:
-            self._reach_limit()
 
     def _reach_limit(self) -> None:
         """Show no further call."""

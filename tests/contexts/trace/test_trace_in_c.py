@@ -5,6 +5,7 @@ import io
 import re
 import sys
 import threading
+import time
 import tracemalloc
 import weakref
 
@@ -177,6 +178,34 @@ def test_threads_at_the_same_time_count_all_calls(program):
     overdub(alone, program.many, 200)
     calls = int(alone.summary().split()[1])
     assert trace.summary().startswith(f"trace: 10 calls; {6 * (calls + 1) - 10} further calls left out")
+
+
+@pytest.mark.parametrize("way", ["in C", "in Python"])
+def test_threads_show_no_more_calls_than_the_limit_and_say_once_that_it_is_reached(program, way, monkeypatch):
+    class YieldingFile(io.StringIO):
+        def write(self, text):
+            time.sleep(0)
+            return super().write(text)
+
+    with ways(way, monkeypatch):
+        file = YieldingFile()
+        trace = Trace(file=file, limit=40)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with trace:
+                threads = [threading.Thread(target=program.many, args=(200,)) for _ in range(6)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+        alone = Trace(file=io.StringIO(), limit=0)
+        overdub(alone, program.many, 200)
+    calls = 6 * (int(alone.summary().split()[1]) + 1)
+    assert trace.summary().startswith(f"trace: 40 calls; {calls - 40} further calls left out")
+    assert file.getvalue().count("limit of 40 calls reached") == 1
 
 
 def test_calls_keep_no_object_alive_and_drop_no_reference(program):

@@ -109,16 +109,12 @@ show_call(TraceRecorder *self, CallStack *stack, PyObject *const *arguments, Py_
     Formatter *formatter = (Formatter *)Py_NewRef(self->formatter);
     Text text;
     begin_text(&text);
-    self->shown++;
     int is_shown = push_call(stack, arguments[0], 0) == 0 &&
                    add_call(formatter, &text, arguments, count, names) == 0 &&
                    begin_line(lines, stack->thread, level, &text) == 0;
     end_text(&text);
     Py_DECREF(lines);
     Py_DECREF(formatter);
-    if (is_shown && self->shown >= self->limit) {
-        return is_done(PyObject_CallNoArgs(self->reach_limit));
-    }
     return is_shown || is_done(NULL);
 }
 
@@ -147,7 +143,7 @@ begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObjec
         return is_done(NULL);
     }
     int is_begun;
-    if (stack->level >= self->depth) {
+    if (stack->level >= self->depth || self->shown >= self->limit) {
         if (stack->level >= self->deepest) {
             self->deeper++;
         }
@@ -156,15 +152,22 @@ begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObjec
         }
         is_begun = push_call(stack, arguments[0], NOT_SHOWN) == 0;
     }
-    else if (is_shown_here(self, arguments[0], count, names)) {
-        is_begun = show_call(self, stack, arguments, count, names);
-    }
     else {
-        PyObject *positional = tuple_of(&arguments[1], count - 1), *keywords = dict_of(&arguments[count], names);
-        is_begun = is_done(positional == NULL || keywords == NULL ? NULL : PyObject_CallFunctionObjArgs(
-            self->show_call, (PyObject *)stack, arguments[0], positional, keywords, NULL));
-        Py_XDECREF(positional);
-        Py_XDECREF(keywords);
+        /* Another thread may run while the call is shown. */
+        Py_ssize_t number = ++self->shown;
+        if (is_shown_here(self, arguments[0], count, names)) {
+            is_begun = show_call(self, stack, arguments, count, names);
+        }
+        else {
+            PyObject *positional = tuple_of(&arguments[1], count - 1), *keywords = dict_of(&arguments[count], names);
+            is_begun = is_done(positional == NULL || keywords == NULL ? NULL : PyObject_CallFunctionObjArgs(
+                self->show_call, (PyObject *)stack, arguments[0], positional, keywords, NULL));
+            Py_XDECREF(positional);
+            Py_XDECREF(keywords);
+        }
+        if (is_begun && number == self->limit) {
+            is_begun = is_done(PyObject_CallNoArgs(self->reach_limit));
+        }
     }
     Py_DECREF(stack);
     return is_begun;
