@@ -134,6 +134,17 @@ def submit_to_threads(
 
 
 @hidden
+def add_done_callback(add: Callable[..., None], future: Any, /, *arguments: Any, **keywords: Any) -> None:
+    """`Future.add_done_callback`. The thread that ends the job calls it, in the contexts of the code that adds it."""
+    if ACTIVE.get().variant is not None:
+        if arguments:
+            arguments = (_as_job(arguments[0]), *arguments[1:])
+        elif "fn" in keywords:
+            keywords["fn"] = _as_job(keywords["fn"])
+    add(future, *arguments, **keywords)
+
+
+@hidden
 def make_pool_of_threads(place: int, make: Callable[..., None], pool: Any, /, *arguments: Any, **keywords: Any) -> None:
     """The constructor of a pool of threads, which gets an initializer as the argument in some place."""
     if ACTIVE.get().variant is not None and not _runs_elsewhere(pool):
@@ -291,6 +302,10 @@ def _divert_thread_pools(module: Any) -> None:
     _divert(functools.partial(make_pool_of_threads, 2), module.ThreadPoolExecutor, "__init__")
 
 
+def _divert_futures(module: Any) -> None:
+    _divert(add_done_callback, module.Future, "add_done_callback")
+
+
 def _divert_process_pools(module: Any) -> None:
     _divert(submit_to_processes, module.ProcessPoolExecutor, "submit")
     if hasattr(os, "register_at_fork"):
@@ -330,6 +345,7 @@ def _divert_generator(module: Any, kind: str | None, name: str) -> None:
 
 WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "threading": _divert_threads,
+    "concurrent.futures._base": _divert_futures,
     "concurrent.futures.thread": _divert_thread_pools,
     "concurrent.futures.process": _divert_process_pools,
     "multiprocessing.pool": _divert_thread_pools_of_multiprocessing,

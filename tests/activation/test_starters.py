@@ -37,6 +37,21 @@ def mapped():
 def done_callback():
     with concurrent.futures.ThreadPoolExecutor(1) as pool: pool.submit(int).add_done_callback(note)
 
+def callback_in_the_thread_of_the_job():
+    go_on = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(go_on.wait).add_done_callback(note); go_on.set()
+
+def callback_by_keyword():
+    go_on = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(go_on.wait).add_done_callback(fn=note); go_on.set()
+
+def callback_of_a_cancelled_job():
+    go_on = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(go_on.wait); job = pool.submit(int); job.add_done_callback(note); job.cancel(); go_on.set()
+
 def thread_pool():
     with multiprocessing.pool.ThreadPool(1) as pool: pool.map(note, [1])
 
@@ -117,6 +132,7 @@ def eager():
 
 STARTERS = [
     *("in_thread", "in_timer", "submitted", "mapped", "done_callback", "thread_pool", "thread_pool_apply"),
+    *("callback_in_the_thread_of_the_job", "callback_by_keyword", "callback_of_a_cancelled_job"),
     *("scheduled", "finalized", "copied_variables", "exit_stack", "signalled", "dispatched", "isolated_test_case"),
     *("created", "ensured", "gathered", "waited_for", "shielded", "to_thread", "in_executor", "soon"),
     *("soon_threadsafe", "call_later", "call_at", "future_callback", "completed", "threadsafe_coroutine", "grouped"),

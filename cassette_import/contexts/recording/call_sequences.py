@@ -73,11 +73,10 @@ class _Job:
     def __init__(self, origin: Sequence[int]) -> None:
         self.origin = origin
         self.arrivals = 0
-        self.has_ended = False
 
 
 class _Thread(threading.local):
-    """The job that a thread runs, or has run last."""
+    """The job that a thread runs."""
 
     job: _Job | None = None
 
@@ -91,7 +90,8 @@ _DEEPEST: Final = 8
 @contextmanager
 def job(origin: Sequence[int]) -> Iterator[None]:
     """Run the code in this block in a call sequence of its own."""
-    _THREAD.job = made = _Job(origin)
+    made = _Job(origin)
+    before, _THREAD.job = _THREAD.job, made
     future = _future_of_job()
     if future is not None:
         _ORIGINS_BY_FUTURE[future] = origin
@@ -100,13 +100,13 @@ def job(origin: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         _JOB.reset(token)
-        made.has_ended = True
+        _THREAD.job = before
 
 
 def arrival_origin() -> tuple[int, ...] | None:
     """What names something that this thread passes to an event loop; None for a thread that runs no job."""
     job = _THREAD.job
-    if job is None or job.has_ended:
+    if job is None:
         return None
     job.arrivals += 1
     return *job.origin, job.arrivals
@@ -121,7 +121,7 @@ def origin_of_result(future: Any) -> Sequence[int] | None:
 
 
 def _future_of_job() -> Any:
-    """The future of the job that an executor has just begun in this thread."""
+    """The future of the job that an executor has just begun in this thread; None in a callback of one that is done."""
     module: Any = sys.modules.get("concurrent.futures.thread")
     if module is None:
         return None
@@ -130,7 +130,8 @@ def _future_of_job() -> Any:
         if frame is None:
             return None
         if frame.f_code is module._WorkItem.run.__code__:
-            return frame.f_locals["self"].future
+            future = frame.f_locals["self"].future
+            return None if future.done() else future
         frame = frame.f_back
     return None
 

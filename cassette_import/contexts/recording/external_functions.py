@@ -194,10 +194,11 @@ STARTING_FUNCTIONS: Final[dict[str, int]] = {
     "threading.Thread.start": 0,
     "concurrent.futures.thread.ThreadPoolExecutor.submit": 1,
     "concurrent.futures._base.Executor.map": 1,
+    "concurrent.futures._base.Future.add_done_callback": 1,
     "asyncio.base_events.BaseEventLoop.run_in_executor": 2,
     "asyncio.threads.to_thread": 0,
 }
-"""Functions that start a thread or job, and the index of the argument that it calls."""
+"""Functions that start a thread or job, or delay a function, and the index of the argument that is called."""
 
 READERS: Final = frozenset(
     (

@@ -129,7 +129,7 @@ class RecordingContext(Context, events=Events.NONE):
         HIGHER_ORDER.add_takers((one.name, underlying(one.function)) for one in found if one.name in CALLBACK_TAKERS)
         for one in found:
             target = underlying(one.function)
-            if one.name in CALLBACK_TAKERS and one.name not in LATE_CALLERS:
+            if one.name in CALLBACK_TAKERS and one.name not in (*LATE_CALLERS, *STARTING_FUNCTIONS):
                 continue
             self._names.setdefault(id(target), one.name)
             if id(target) not in _registered:

@@ -38,6 +38,31 @@ def test_each_job_of_one_call_site_gets_its_own_results(tmp_path, expression):
     is_replayed(tmp_path, JOB_PROGRAM.format(expression=expression))
 
 
+DONE_CALLBACKS = """
+import concurrent.futures, os, random, time
+
+def job(number):
+    time.sleep(random.random() / 50)
+    return number
+
+def done(future):
+    time.sleep(random.random() / 50)
+    found.append((future.result(), os.urandom(2)))
+
+found = []
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    futures = [pool.submit(job, number) for number in range(6)]
+    for future in futures:
+        future.add_done_callback(done)
+futures[0].add_done_callback(done)  # it is called at once
+print(sorted(found))
+"""
+
+
+def test_each_callback_of_a_job_that_is_done_gets_its_own_results(tmp_path):
+    is_replayed(tmp_path, DONE_CALLBACKS, times=2)
+
+
 THREAD_POOL_JOBS = {
     "map": "pool.map(job, range(6))",
     "map of a generator": "pool.map(job, (number for number in range(6)))",
