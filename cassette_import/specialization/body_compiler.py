@@ -248,7 +248,7 @@ def _is_of_source(plain: CodeType, source: SourceFile, module: ast.Module) -> bo
     code = skeleton.find_function(source.compile(module, plain.co_flags), plain)
     if code is not None and is_same(skeleton.requalify(code, plain), plain):
         return True
-    return any(is_same(plain, code) for code in source.functions())
+    return any(is_same(plain, code) for code in source.functions(plain.co_flags))
 
 
 def _not_modules(names: Iterable[str], function: FunctionType) -> set[str]:

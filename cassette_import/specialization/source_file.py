@@ -60,7 +60,8 @@ class SourceFile:
         self._function_lines: FunctionLines | None = None
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
-        self._functions: list[CodeType] | None = None
+        self._functions: dict[int, list[CodeType]] = {}
+        """The code of the functions, by the `__future__` features that the compiler was told of."""
         self._was_given = False
         """Whether the source was passed to `refresh`, and not read from the file."""
         self._is_recent = False
@@ -89,7 +90,8 @@ class SourceFile:
         if stamp is None:
             stamp = stamp_of(self.filename)
         if stamp != self._stamp or stamp is None or source is not None:
-            self._digest = self._functions = self._names = self._function_lines = self._may_be_stale = None
+            self._digest = self._names = self._function_lines = self._may_be_stale = None
+            self._functions = {}
             self._source = source
         self._plain = plain
         self._was_given = source is not None
@@ -299,27 +301,29 @@ class SourceFile:
             self._may_be_stale = python_cache.may_be_stale(self.filename)
         return not self._may_be_stale
 
-    def functions(self) -> list[CodeType]:
-        """The code of all functions of the file, as Python compiles them.
+    def functions(self, flags: int) -> list[CodeType]:
+        """The code of all functions of the file, as Python compiles them with the `__future__` features in `flags`.
 
         The whole file is compiled, because a function by itself may compile differently: for the compiler it matters
-        whether a name is imported at module level.
+        whether a name is imported at module level. Cells of notebooks have the features of the cells before them.
         """
-        if self._functions is None:
-            self._functions = []
+        features = flags & _FUTURES
+        if features not in self._functions:
+            found: list[CodeType] = []
             try:
                 tree = self.module(self._read() or "")
-                work = [self.compile(tree, 0)]
+                work = [self.compile(tree, features)]
                 # Programs may compile a file in pieces: then functions do not know what other pieces import.
                 tree.body = [statement for statement in tree.body if not _is_import(statement)]
-                work.append(self.compile(tree, 0))
+                work.append(self.compile(tree, features))
             except (SyntaxError, ValueError):  # the file has changed, or its source is not what was compiled
                 work = []
             while work:
                 inner = list(nested_functions(work.pop()))
-                self._functions += inner
+                found += inner
                 work += inner
-        return self._functions
+            self._functions[features] = found
+        return self._functions[features]
 
     def generator_expressions(self) -> list[CodeType]:
         """The code of all generator expressions of the file, as Python compiles them."""

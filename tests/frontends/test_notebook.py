@@ -139,6 +139,29 @@ def test_a_line_may_be_an_expression_or_a_statement(run_cells):
     assert [answer[0] for answer in answers] == ["6", "None", "5", "None", "3"]
 
 
+def test_a_semicolon_at_the_end_hides_the_value(run_cells):
+    text, _ = run_cells("total = 77", "%%overdub\ntotal;  # hidden", "%overdub total;", "%overdub total")
+    assert text.count("Out[") == 1
+    assert "Out[5]: 77" in text
+
+
+def test_braces_and_dollars_in_a_line_are_those_of_the_code(run_cells):
+    _, answers = run_cells("x = 5", "%overdub -c own:Doubled {x}", "%overdub '{x} $x'")
+    assert [answer[0] for answer in answers[1:]] == ["{5}", "'{x} $x'"]
+
+
+def test_features_of_the_future_hold_in_all_later_cells(run_cells):
+    _, answers = run_cells(
+        "from __future__ import annotations\nfrom cassette_import import overdub\nfrom own import Doubled",
+        "%%overdub -c own:Doubled\ndef size(x: Unknown): return abs(x)\nsize(-2)",
+        "import math\ndef area(x): return abs(math.floor(x))",
+        "overdub(Doubled(), area, -3.0)",
+    )
+    assert [answer[0] for answer in answers[1:]] == ["4", "None", "6"]
+    _, answers = run_cells("%%overdub\nfrom __future__ import annotations", "def f(x: Unknown): pass")
+    assert answers[1][1] is None
+
+
 def test_several_contexts_stack_the_first_one_outermost(run_cells):
     _, answers = run_cells(
         "import cassette_import",
@@ -175,6 +198,7 @@ def test_a_cell_that_raises_shows_its_own_lines_and_the_results(run_cells):
         ("%overdub -c noop", "UsageError: %overdub: there is no code to run; "),
         ("%%overdub -o out.xyz\n1", "UsageError: %overdub: out.xyz: unknown format; "),
         ("%%overdub\nawait f()", "UsageError: %overdub: a cell cannot await at its top level; "),
+        ("%%overdub\n[x async for x in f()]", "UsageError: %overdub: a cell cannot await at its top level; "),
         ("%%overdub\nx = (", "SyntaxError: "),
     ],
 )

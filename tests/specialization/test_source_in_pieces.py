@@ -1,5 +1,7 @@
 """Functions of a file that a program compiles in pieces are overdubbed, although they know fewer imports."""
 
+import __future__
+
 import importlib
 import math
 import textwrap
@@ -53,6 +55,17 @@ def test_a_function_that_was_compiled_without_the_imports_of_its_file_is_overdub
     for first, last in ((0, 3), (3, 5)):
         piece = "\n" * first + "\n".join(lines[first:last])
         exec(compile(piece, str(file), "exec"), namespace)
+    assert overdub(Sines(), namespace["sine"], 0.0) == ("replaced", "b")
+
+
+def test_a_piece_may_be_compiled_with_features_that_its_text_does_not_name(tmp_path):
+    file = tmp_path / "cells.py"
+    file.write_text(TEXT)
+    lines = TEXT.splitlines()
+    namespace = {}
+    for first, last in ((0, 3), (3, 5)):
+        piece = "\n" * first + "\n".join(lines[first:last])
+        exec(compile(piece, str(file), "exec", flags=__future__.annotations.compiler_flag), namespace)
     assert overdub(Sines(), namespace["sine"], 0.0) == ("replaced", "b")
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand, output_can_be_silenced
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import UnknownContext, context_named
@@ -34,7 +34,9 @@ _VALUE: Final = "_overdub_value_"
 class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when types are checked
     """The magic commands."""
 
-    @line_cell_magic  # type: ignore[untyped-decorator]  # IPython has no types
+    @no_var_expand  # type: ignore[untyped-decorator]  # IPython has no types
+    @output_can_be_silenced  # type: ignore[untyped-decorator]
+    @line_cell_magic  # type: ignore[untyped-decorator]
     def overdub(self, line: str, cell: str | None = None) -> Any:
         """Run a cell, or the rest of the line, in contexts, and show what they found.
 
@@ -108,13 +110,13 @@ class _Cell:
         text = "\n" + shell.transform_cell(source)
         # The last expression is compiled separately, under another file name for the same lines.
         self._name, self._last_name = self._cached(text), self._cached(text + "\n#")
-        tree = ast.parse(text, self._name)
+        tree = shell.compile.ast_parse(text, self._name)
         last = tree.body[-1] if tree.body else None
         self._text, self._last = text, ""
         if isinstance(last, ast.Expr):
             self._text, self._last = _divided(text.splitlines(keepends=True), last)
-        self._code = _compiled(self._text, self._name)
-        self._last_code = _compiled(self._last, self._last_name)
+        self._code = _compiled(shell, self._text, self._name)
+        self._last_code = _compiled(shell, self._last, self._last_name)
 
     def _cached(self, text: str) -> str:
         """Put the text into IPython's line cache, as part of the running cell; return its file name for tracebacks."""
@@ -153,11 +155,12 @@ def _divided(lines: Sequence[str], last: ast.Expr) -> tuple[str, str]:
     return before + "\n", above + " " * column + lines[row][column:] + "".join(lines[row + 1 :])
 
 
-def _compiled(text: str, name: str) -> Any:
+def _compiled(shell: Any, text: str, name: str) -> Any:
+    """The code of a cell, with the `__future__` features of all cells so far; later cells have its own, too."""
     try:
-        return compile(text, name, "exec", dont_inherit=True)
+        return shell.compile(text, name, "exec")
     except SyntaxError as error:
-        if "'await' outside" in str(error) or "outside async function" in str(error):
+        if re.search("(await|async).* outside", str(error)):
             raise UsageError(
                 "%overdub: a cell cannot await at its top level; put it into a function and give that to asyncio.run"
             ) from None
