@@ -136,7 +136,7 @@ def _holders(targets: dict[int, Any]) -> Iterator[tuple[Any, str]]:
         name, held_by = kinds.get(kind, _OF_FUNCTIONS)
         for value in held_by(holder):
             target = _target_in(value, targets)
-            if target is not None and not _is_followed(kind, target):
+            if target is not None and value is not kind and not _is_followed(kind, target):
                 yield target, name
     for name, held_by_interpreter in _OF_THE_INTERPRETER.items():
         for value in held_by_interpreter():

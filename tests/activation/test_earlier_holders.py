@@ -349,3 +349,16 @@ def test_a_function_that_takes_others_is_followed_once(fresh):
     for _ in range(3):
         overdub(type("Own", (Substitute,), {})({target: lambda *values: 2}), lambda: None)
     assert not hasattr(dispatched.register.__wrapped__, "__wrapped__")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: sqlite3.connect(":memory:"), lambda: xml.parsers.expat.ParserCreate(), lambda: map(len, ())],
+    ids=["connection", "parser", "map"],
+)
+def test_an_object_does_not_call_its_own_class(fresh, make):
+    made = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CassetteWarning)
+        overdub(Substitute({type(made): lambda *values: 2}), lambda: None)
+    del made
