@@ -16,6 +16,7 @@ from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES
 from cassette_import.rewriting.forms.followed_bodies import (
+    BETWEEN_CALL_AND_BODY,
     follow_body,
     follow_call,
     follow_lambda,
@@ -224,8 +225,9 @@ class _Rewriter(NodeRewriter):
                 branch = handled(at, branch, shape, self.read_by_handlers, ends)
                 prologue = assigned_contexts(at, shape)
                 if follows and shape.follows_bodies:
-                    is_alone = len(shape.contexts) == 1 and bool(prologue)
-                    branch = follow_call(branch, temporaries.context(0) if is_alone else None, shape.is_accelerated)
+                    asks = len(shape.contexts) == 1 and bool(prologue)
+                    asks = asks and (shape.is_accelerated or node.name not in BETWEEN_CALL_AND_BODY)
+                    branch = follow_call(branch, temporaries.context(0) if asks else None, shape.is_accelerated)
                 branch = [*prologue, *branch]
             chain = [at.put(ast.If(self.test(at, number, not bare), branch, chain))]
         return chain

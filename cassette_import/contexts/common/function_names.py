@@ -147,10 +147,10 @@ def _is_in_module(function: Any) -> bool:
 
 
 def _described_class(called: type) -> Described:
-    """The label of the `__init__` or `__new__` that runs, if that is written in Python; else of the class."""
+    """The label of the method that runs, if that is written in Python; else of the class."""
     is_long_lived = _is_in_module(called)
-    for name in ("__init__", "__new__"):
-        method = _found(called, name)
+    for owner, name in ((type(called), "__call__"), (called, "__init__"), (called, "__new__")):
+        method = _found(owner, name)
         method = getattr(method, "__func__", method) if type(method) is staticmethod else method
         if type(method) is FunctionType:
             return Described(described(method).label, is_long_lived)

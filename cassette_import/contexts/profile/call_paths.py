@@ -12,7 +12,6 @@ from cassette_import.contexts.common.function_names import Label, described, lab
 from cassette_import.contexts.profile.call_tree import (
     BODY,
     CALLBACK,
-    CREATION,
     NO_CHILDREN,
     SUSPENDABLE,
     KnownFunction,
@@ -21,6 +20,7 @@ from cassette_import.contexts.profile.call_tree import (
     folded_node,
     kind_of,
     new_child,
+    place_of,
 )
 
 __all__ = ["CallPaths"]
@@ -50,7 +50,7 @@ class CallPaths:
         node: Node | None = parent.children.get(id(lasting)) if lasting is not function else None
         if node is None:
             known = self._known.get(id(lasting)) or self._described(function, lasting)
-            node = parent.children.get((known.label, CREATION) if known.kind == CREATION else known.label)
+            node = parent.children.get(place_of(known.label, known.kind))
             if node is None:
                 if self._left <= 0:
                     node = folded_node(thread, known.label, known.kind)
@@ -86,10 +86,11 @@ class CallPaths:
     def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
         """The node for the body of a generator or coroutine that the parent node does not have yet."""
         known = self.body(code)
+        place = place_of(known.label, known.kind)
         if self._left <= 0:
-            node = thread.node.children.get(known.label) or folded_node(thread, known.label, known.kind)
+            node = thread.node.children.get(place) or folded_node(thread, known.label, known.kind)
         else:
-            node = thread.node.children.get(known.label) or self._new_node(thread, known)
+            node = thread.node.children.get(place) or self._new_node(thread, known)
             thread.node.children[~id(code)] = node
         return node
 

@@ -29,6 +29,7 @@ __all__ = [
     "kind_of",
     "leave_bodies",
     "new_child",
+    "place_of",
     "root_of",
     "site_totals",
     "walk",
@@ -64,12 +65,13 @@ class Node:
     - `kind` is the kind of callee, see `kind_of`; of the body of a generator or coroutine, it is `BODY`;
       of a function that was entered without a call event, `CALLBACK`.
     - `place` is the key under which the parent has the node, unless the node is a folded one. It is the label, except
-      for calls that create a generator or coroutine: these calls, and its body, are different nodes with one label.
+      for calls that create a generator or coroutine, and for functions that were entered without a call event: these,
+      and the other calls or the body, are different nodes with one label.
     - `start` is when the call in progress began, if there is one.
     - `latest` is the child that was called last. `successor` is the sibling that was called after this node when
       this node was last called; the hooks try it first, since programs repeat themselves.
     - `callee` is what is being called, if it is not simply `key`. Folded nodes have none.
-    - `announces` is whether the body of the function asks if there was a call event of it.
+    - `announces` is the code of the function, if its body asks if there was a call event of it.
     - `indirect` is how many of the calls were events that looked up the active context: they take longer.
     - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
 
@@ -91,7 +93,8 @@ class Node:
         self.latest: Any = _NO_NODE
         self.successor: Any = _NO_NODE
         self.callee: Any = NO_KEY
-        self.announces = self.is_folded = False
+        self.announces: Any = None
+        self.is_folded = False
         self.calls = self.indirect = 0
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
@@ -104,11 +107,12 @@ class Node:
 
 def new_child(parent: Node, label: Label, kind: str) -> Node:
     """A node below another one, which does not have it yet."""
-    return type(parent)(label, _place_of(label, kind), parent, kind, NO_CHILDREN)
+    return type(parent)(label, place_of(label, kind), parent, kind, NO_CHILDREN)
 
 
-def _place_of(label: Label, kind: str) -> object:
-    return (label, kind) if kind == CREATION else label
+def place_of(label: Label, kind: str) -> object:
+    """The key of a node below its parent. One function may have several nodes there, by the ways in which it runs."""
+    return (label, kind) if kind in (CREATION, CALLBACK) else label
 
 
 class KnownFunction:
@@ -331,7 +335,7 @@ def folded_node(thread: ThreadTree, label: Label, kind: str) -> Node:
             recursive = True
             recursive_step = node.parent.label == parent.label
         node = node.parent
-    pool = thread.folded.setdefault((parent.label, _place_of(label, kind), recursive, recursive_step), [])
+    pool = thread.folded.setdefault((parent.label, place_of(label, kind), recursive, recursive_step), [])
     unused = next((node for node in pool if id(node) not in in_progress), None)
     if unused is None:
         unused = new_child(parent, label, kind)

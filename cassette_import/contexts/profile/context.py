@@ -204,11 +204,11 @@ class Profile(Context, events=Events.CALLS):
         """Called when a function begins that may have been entered without a call event: as a callback, for example."""
         began = perf_counter()
         thread = self._threads.get(get_ident())
+        self.announced = 0  # a lambda has not asked
         if thread is not None:
             node = thread.node
             if node.label is self.paths.body(code).label and node.kind != CALLBACK:
-                node.announces = True
-                self.announced = 0  # a lambda has not asked
+                node.announces = code
                 thread.measured_overhead += perf_counter() - began
                 return None
         return self.follow_body(code)
@@ -435,8 +435,9 @@ class Recorder(ThreadTree):
         If there was an event, there is no run; the value of a lambda needs one, which reports nothing.
         """
         profile = self.profile
-        if profile.announced != get_ident():
-            body = profile.follow_call(_frame(1).f_code)
+        code = _frame(1).f_code
+        if profile.announced != get_ident() or self.node.announces is not code:
+            body = profile.follow_call(code)
         else:
             profile.announced = 0
             body = None

@@ -59,12 +59,14 @@ def is_entered_otherwise(node: Function, passed: frozenset[str], is_nested: bool
     """
     if isinstance(node, ast.Lambda) or is_nested or node.name in passed:
         return True
-    if node.name[:2] == "__" == node.name[-2:] and node.name not in _CALLED_BY_EVENTS:
+    if node.name[:2] == "__" == node.name[-2:]:
         return True
     return any(not (isinstance(part, ast.Name) and part.id in _PLAIN_DECORATORS) for part in node.decorator_list)
 
 
-_CALLED_BY_EVENTS: Final = frozenset({"__init__", "__new__", "__call__"})
+BETWEEN_CALL_AND_BODY: Final = frozenset({"__new__", "__init_subclass__", "__set_name__"})
+"""Methods that may run between the event of a class and the `__init__` that this event is of."""
+
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod", "override"})
 
 

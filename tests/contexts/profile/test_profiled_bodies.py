@@ -431,10 +431,53 @@ ASYNCHRONOUS = {
     """,
 }
 
+CONSTRUCTORS = {
+    "a map of a class": "return len(list(map(Value, range(3))))",
+    "a factory of a defaultdict": """
+        class Counter:
+            def __init__(self): work()
+        found = collections.defaultdict(Counter); found[1]; found[2]
+        Counter()
+    """,
+    "objects with __new__ and __init__": """
+        class Both:
+            def __new__(cls, *values): work(2); return super().__new__(cls)
+            def __init__(self, *values): work(3)
+        class Below(Both):
+            def __init__(self): super().__init__()
+        [Both() for _ in range(3)], list(map(Both, range(3))), Below(), Below()
+    """,
+    "a metaclass with __call__": """
+        class Single(type):
+            def __call__(cls, *values): work(2); return super().__call__(*values)
+        class Config(metaclass=Single):
+            def __init__(self): work(3)
+        [Config() for _ in range(3)]
+    """,
+    "a metaclass with __new__ and __init__": """
+        class Meta(type):
+            def __new__(cls, *values): work(2); return super().__new__(cls, *values)
+            def __init__(cls, *values): work(3); super().__init__(*values)
+        for _ in range(3):
+            class Made(metaclass=Meta): pass
+        [Meta("Other", (), {}) for _ in range(3)]
+    """,
+    "callable objects": """
+        class Key:
+            def __call__(self, x): return -x
+        key = Key()
+        return sorted([1, 2], key=key), key(1), key(2)
+    """,
+    "a special method by an operator and by its name": """
+        a = Value(1)
+        for _ in range(3): a == a; a.__eq__(a); a < a; a.__lt__(a)
+    """,
+}
+
 SOURCES = {
     **{
         name: "def given():\n" + textwrap.indent(textwrap.dedent(body).strip(), "    ")
-        for name, body in {**GENERATORS, **CALLBACKS}.items()
+        for name, body in {**GENERATORS, **CALLBACKS, **CONSTRUCTORS}.items()
     },
     **{
         name: "def given():\n    return asyncio.run(whole())\n\nasync def whole():\n"

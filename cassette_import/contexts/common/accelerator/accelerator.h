@@ -49,11 +49,11 @@ typedef struct Node {
     struct Node *recent[RECENT_CHILDREN]; /* borrowed: nodes live as long as their tree */
     struct Node *body;               /* borrowed: the child of the body that was resumed here last, */
     PyObject *code;                  /* and its code, which the profile keeps alive */
+    PyObject *announces;             /* the code of the function, if its body asks if there was a call event; or None */
     PyObject *function;              /* borrowed: how an event recognises the node */
     PyObject *callee;                /* borrowed: what the call in progress calls */
     long long calls, indirect;
     double start, total, folded_time;
-    char announces;
     char lasts;     /* whether `function` is valid beyond the call in progress */
     char is_simple; /* whether the call in progress ends with nothing but its time */
 } Node;

@@ -27,6 +27,7 @@ node_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     node->children = Py_NewRef(children);
     node->sites = Py_NewRef(children);
     node->site = Py_NewRef(Py_None);
+    node->announces = Py_NewRef(Py_None);
     return (PyObject *)node;
 }
 
@@ -41,6 +42,7 @@ node_traverse(Node *node, visitproc visit, void *arg)
     Py_VISIT(node->children);
     Py_VISIT(node->sites);
     Py_VISIT(node->site);
+    Py_VISIT(node->announces);
     return 0;
 }
 
@@ -55,6 +57,7 @@ node_clear(Node *node)
     Py_CLEAR(node->children);
     Py_CLEAR(node->sites);
     Py_CLEAR(node->site);
+    Py_CLEAR(node->announces);
     return 0;
 }
 
@@ -124,7 +127,7 @@ static PyMemberDef node_members[] = {
     {"children", T_OBJECT_EX, offsetof(Node, children)},
     {"sites", T_OBJECT_EX, offsetof(Node, sites)},
     {"site", T_OBJECT_EX, offsetof(Node, site)},
-    {"announces", T_BOOL, offsetof(Node, announces)},
+    {"announces", T_OBJECT_EX, offsetof(Node, announces)},
     {"calls", T_LONGLONG, offsetof(Node, calls)},
     {"indirect", T_LONGLONG, offsetof(Node, indirect)},
     {"start", T_DOUBLE, offsetof(Node, start)},

@@ -2,12 +2,23 @@
 
 #include "recorder.h"
 
-/* Whether the latest event in this thread is the call of a function whose body asks for that. It is asked once. */
+static PyObject *code_here(void);
+
+/* Whether the latest event in this thread is the call of the function whose body asks for that. It is asked once. */
 static int
 is_announced(Recorder *self)
 {
     if (self->tree == NULL || self->announced != self->tree->identifier ||
         self->thread != PyThread_get_thread_ident()) {
+        return 0;
+    }
+    PyObject *code = code_here(); /* `__new__` runs between the call of a class and `__init__` */
+    if (code == NULL) {
+        return -1;
+    }
+    int is_another = code != self->tree->node->announces;
+    Py_DECREF(code);
+    if (is_another) {
         return 0;
     }
     PyObject *nowhere = PyLong_FromLong(0);

@@ -149,7 +149,7 @@ enter_call(Recorder *self, Tree *tree, PyObject *callee, double start)
     node->callee = callee;
     node->start = start;
     descend(tree, node);
-    if (node->announces) {
+    if (node->announces != Py_None) {
         PyObject *old = self->announced;
         self->announced = Py_NewRef(tree->identifier);
         Py_DECREF(old);
