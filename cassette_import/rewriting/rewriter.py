@@ -199,7 +199,7 @@ class _Rewriter(NodeRewriter):
 
     def _branches(
         self,
-        node: Function,
+        node: ast.FunctionDef | ast.AsyncFunctionDef,
         at: At,
         body: list[ast.stmt],
         blocks: dict[str, list[ast.stmt]],
