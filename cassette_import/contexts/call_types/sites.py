@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
 from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.dispatch.call_sites import characters_before
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["Outcome", "Site", "TypeShape"]
@@ -77,7 +78,8 @@ class Site:
     def position(self) -> tuple[int, int]:
         """The line and the column of the call, both counted from 1."""
         line, _, column, _ = next(islice(self.code.co_positions(), self.lasti // 2, None), (None,) * 4)
-        return line or self.code.co_firstlineno, (column or 0) + 1
+        line = line or self.code.co_firstlineno
+        return line, (characters_before(self.code.co_filename, line, column) or 0) + 1
 
 
 def _without_cells(function: FunctionType) -> FunctionType:

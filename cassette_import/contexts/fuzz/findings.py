@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import linecache
 import re
 import sys
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any, Final
 from cassette_import.contexts.fuzz.inputs import is_huge
 from cassette_import.contexts.fuzz.later_results import LaterResult
 from cassette_import.contexts.fuzz.running import TooSlow
-from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.runtime.dispatch.call_sites import CallSite, call_site_at
 
 __all__ = ["Finding", "Key", "finding_key", "importable", "test_source"]
 
@@ -109,10 +108,7 @@ def _chain(error: BaseException) -> list[TracebackType]:
 def _site(code: CodeType, instruction: int, line: int, names: dict[str, Any]) -> CallSite:
     positions = list(code.co_positions())
     known = positions[instruction // 2] if 0 <= instruction // 2 < len(positions) else (line, line, None, None)
-    linecache.lazycache(code.co_filename, names)
-    return CallSite(
-        code.co_filename, line, known[1] or line, known[2], known[3], code.co_qualname, names.get("__name__", "")
-    )
+    return call_site_at(code, (line, *known[1:]), names)
 
 
 def importable(f: Any) -> tuple[str, str] | None:

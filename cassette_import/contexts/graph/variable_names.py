@@ -7,7 +7,7 @@ import functools
 import linecache
 from typing import Any
 
-from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.runtime.dispatch.call_sites import CallSite, characters_before
 
 __all__ = ["as_name", "assigned_name"]
 
@@ -30,14 +30,17 @@ def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
             target: Any = node.targets[0]
             name = getattr(target, "id", None) or getattr(target, "attr", None)
             if isinstance(name, str):
-                found[_position(node.value)] = name
+                found[_position(filename, node.value)] = name
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found[_position(node)] = node.target.id
+            found[_position(filename, node)] = node.target.id
     return found
 
 
-def _position(node: Any) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+def _position(filename: str, node: Any) -> tuple[int, int, int, int]:
+    """The position of a node, with columns in characters: those of trees count bytes of UTF-8."""
+    first, last = node.lineno, node.end_lineno
+    start, end = node.col_offset, node.end_col_offset
+    return first, characters_before(filename, first, start), last, characters_before(filename, last, end)
 
 
 def assigned_name(site: CallSite | None) -> str | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.contexts.profile.call_tree import BODY, CREATION, CallTrees, Node, SiteTotals
 from cassette_import.contexts.profile.overhead_subtraction import NodeTime, NodeTimes, ThreadTimes
+from cassette_import.runtime.dispatch.call_sites import characters_before
 
 __all__ = ["CallSite", "CallStatistics", "Callers", "Statistics"]
 
@@ -175,5 +176,6 @@ def _of_step(steps: _Steps, caller: Label, label: Label) -> CallStatistics:
 
 def _call_site(site: SiteTotals, label: Label) -> CallSite:
     positions = list(site.code.co_positions())
-    line, _, column, _ = positions[site.offset // 2]
+    line, _, offset, _ = positions[site.offset // 2]
+    column = characters_before(site.code.co_filename, line or 0, offset)
     return CallSite(site.code.co_filename, line or 0, column or 0, site.code.co_qualname, label)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.rewriting.variant_names import is_failed
@@ -180,18 +180,24 @@ def _make_site(frame: FrameType, instruction: int) -> CallSite:
     positions: _Position = (None, None, None, None)
     if instruction >= 0:
         positions = _position(code, instruction // 2)
-    line, end_line, column, end_column = positions
-    line = line or frame.f_lineno or code.co_firstlineno
+    line, *rest = positions
+    return call_site_at(code, (line or frame.f_lineno, *rest), frame.f_globals)
+
+
+def call_site_at(code: CodeType, position: _Position, module_globals: dict[str, Any]) -> CallSite:
+    """The call site at a position that code has, with columns in bytes."""
+    line, end_line, column, end_column = position
+    line = line or code.co_firstlineno
     end_line = end_line or line
-    linecache.lazycache(code.co_filename, frame.f_globals)
+    linecache.lazycache(code.co_filename, module_globals)
     return CallSite(
         code.co_filename,
         line,
         end_line,
-        _characters(code.co_filename, line, column),
-        _characters(code.co_filename, end_line, end_column),
+        characters_before(code.co_filename, line, column),
+        characters_before(code.co_filename, end_line, end_column),
         code.co_qualname,
-        frame.f_globals.get("__name__", ""),
+        module_globals.get("__name__", ""),
     )
 
 
@@ -213,7 +219,7 @@ def _position(code: CodeType, number: int) -> _Position:
     return found
 
 
-def _characters(filename: str, line: int, offset: int | None) -> int | None:
+def characters_before(filename: str, line: int, offset: int | None) -> int | None:
     """A column in characters; Python counts bytes of UTF-8."""
     if offset is None:
         return None
