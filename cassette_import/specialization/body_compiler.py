@@ -205,20 +205,23 @@ _Located = tuple[SourceFile, "places.Place", ast.Module, "scopes.Function"]
 
 def _located(unit: Unit) -> _Located | None:
     """A function in its source; None, with the reason in the unit, if the function is left alone."""
-    unit.reason, plain = _NO_SOURCE, unit.plain
+    # The unit gets its reason at the end: other threads ask meanwhile whether the function is overdubbed.
+    reason, plain = _NO_SOURCE, unit.plain
     for source in _sources(unit):
         place = source.find(plain)
         if place is None:
-            unit.reason = source.problem or "its source is not found"
+            reason = source.problem or "its source is not found"
             continue
-        unit.reason = source.reason_to_leave_alone(place)
-        if unit.reason is not None:
-            return None
+        exclusion = source.reason_to_leave_alone(place)
+        if exclusion is not None:
+            reason = exclusion
+            break
         imported = source.names().imported & set(all_names(plain))
         module, function = skeleton.skeleton(place, plain.co_freevars, imported)
         if _is_of_source(plain, source, module):
             return source, place, module, function
-        unit.reason = _OTHER_SOURCE
+        reason = _OTHER_SOURCE
+    unit.reason = reason
     return None
 
 

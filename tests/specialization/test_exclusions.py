@@ -4,6 +4,8 @@ import pytest
 
 from cassette_import import overdub
 from cassette_import.specialization.exclusions import own_names
+from cassette_import.specialization.registry import registry
+from cassette_import.specialization.source_file import SourceFile
 
 SOURCE = """
     class {first}:
@@ -46,3 +48,18 @@ IMPORTS = """
 
 def test_names_that_a_module_imports_from_this_package_are_no_other_compilers():
     assert own_names(IMPORTS) == {"own", "cassette_import", "EffectError", "v", "jit"}
+
+
+def test_a_function_is_not_left_alone_while_it_is_specialised(make_program, Recorder, monkeypatch):
+    """Another thread that calls it meanwhile hands tagged values over to it."""
+    program = make_program("def main(): return abs(-1)")
+    answers = []
+    find = SourceFile.find
+
+    def find_and_ask(source, code):
+        answers.append((registry.index.reason_left_alone(program.main), registry.index.overdubbable(program.main)))
+        return find(source, code)
+
+    monkeypatch.setattr(SourceFile, "find", find_and_ask)
+    overdub(Recorder(), program.main)
+    assert set(answers) == {(None, True)}
