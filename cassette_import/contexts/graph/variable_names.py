@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from typing import Any
+from typing import Any, TypeAlias
 
 from cassette_import.runtime.dispatch.call_sites import CallSite, characters_before
 
 __all__ = ["as_name", "assigned_name"]
+
+_Place: TypeAlias = tuple[int, int | None, int, int | None]
 
 
 def as_name(place: str) -> str:
@@ -18,7 +20,7 @@ def as_name(place: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
+def _assignments(filename: str) -> dict[_Place, str]:
     """The names of the variables of a file, by the position of what is assigned to them."""
     try:
         tree = ast.parse("".join(linecache.getlines(filename)))
@@ -36,7 +38,7 @@ def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
     return found
 
 
-def _position(filename: str, node: Any) -> tuple[int, int, int, int]:
+def _position(filename: str, node: Any) -> _Place:
     """The position of a node, with columns in characters: those of trees count bytes of UTF-8."""
     first, last = node.lineno, node.end_lineno
     start, end = node.col_offset, node.end_col_offset

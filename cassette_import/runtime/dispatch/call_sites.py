@@ -180,8 +180,8 @@ def _make_site(frame: FrameType, instruction: int) -> CallSite:
     positions: _Position = (None, None, None, None)
     if instruction >= 0:
         positions = _position(code, instruction // 2)
-    line, *rest = positions
-    return call_site_at(code, (line or frame.f_lineno, *rest), frame.f_globals)
+    line, end_line, column, end_column = positions
+    return call_site_at(code, (line or frame.f_lineno, end_line, column, end_column), frame.f_globals)
 
 
 def call_site_at(code: CodeType, position: _Position, module_globals: dict[str, Any]) -> CallSite:
