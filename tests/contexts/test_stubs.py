@@ -368,6 +368,20 @@ EVERYDAY = {
         "class Child(Base):\n    wait: Callable[..., int]  # type: ignore[assignment,unused-ignore]\n"
         "def main() -> None:\n    print(Child(lambda n: None).get())",
     ),
+    "asynchronous generators": (
+        "from collections.abc import AsyncIterator\nasync def counted(n: int) -> AsyncIterator[int]: yield n\n"
+        "class Pages:\n    async def each(self, n):\n        for page in range(n): yield page\n"
+        "    async def count(self):\n        def inner(): yield 1\n        return sum(inner())",
+        "import asyncio\nasync def run() -> None:\n    print([n + 1 async for n in counted(1)], "
+        "[n async for n in Pages().each(2)], await Pages().count())\ndef main() -> None:\n    asyncio.run(run())",
+    ),
+    "functions with the names of builtin classes": (
+        "def list(prefix): return [prefix]\ndef str(value=''): return 'text'\ndef sizes(): return {'a': (1, 2)}\n"
+        "class TimeoutError(Exception): pass\ndef failed(): return TimeoutError()\n"
+        "def joined(texts): return ''.join(texts)",
+        "def main() -> None:\n    print(list('a')[0].upper(), str('b').upper(), sizes()['a'][0], failed().args)\n"
+        "    print(joined(['a']).upper())",
+    ),
     "a type variable of a method in an attribute": (
         "from typing import TypeVar\nT = TypeVar('T')\nclass Holder:\n    def __init__(self, one: T) -> None:\n"
         "        self.one = one\n    def get(self): return 1",

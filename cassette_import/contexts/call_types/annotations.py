@@ -36,6 +36,8 @@ class Annotations:
         for people to read.
     taken:
         The names that the module gives to other things: a module with such a name gets another one.
+    shadowed:
+        The names at the module's own level, which stand for no builtin class there.
 
     Example
     -------
@@ -43,10 +45,17 @@ class Annotations:
     'int | list[int | str]'
     """
 
-    def __init__(self, types: Mapping[Any, Any], module: str | None = None, taken: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        types: Mapping[Any, Any],
+        module: str | None = None,
+        taken: Collection[str] = (),
+        shadowed: Collection[str] = (),
+    ) -> None:
         self._types = types
         self._module = module
         self._taken = taken
+        self._shadowed = shadowed
         self.imports: set[str] = set()
         """The modules that the annotations written so far need."""
 
@@ -61,6 +70,13 @@ class Annotations:
     def alias(self, module: str) -> str:
         """The name by which annotations refer to a module."""
         return module if module.partition(".")[0] not in self._taken else f"_{module.replace('.', '_')}"
+
+    def builtin(self, name: str) -> str:
+        """The annotation of a builtin class."""
+        if name not in self._shadowed:
+            return name
+        self.imports.add(builtins.__name__)
+        return f"{self.alias(builtins.__name__)}.{name}"
 
     def union(self, shapes: Iterable[TypeShape]) -> str:
         """The annotation of values of several shapes; `Any` if it would be too long."""
@@ -98,16 +114,16 @@ class Annotations:
         if not isinstance(shape, tuple):
             kind = self._types[shape]
             if kind is tuple:
-                return f"tuple[{self._any}, ...]"
+                return f"{self.builtin('tuple')}[{self._any}, ...]"
             if _is_one_of(kind, list, set, frozenset):
-                return f"{kind.__name__}[{self._any}]"
-            return f"dict[{self._any}, {self._any}]" if kind is dict else self.type(kind)
+                return f"{self.builtin(kind.__name__)}[{self._any}]"
+            return f"{self.builtin('dict')}[{self._any}, {self._any}]" if kind is dict else self.type(kind)
         kind = self._types[shape[0]]
         if kind is tuple:
-            return f"tuple[{', '.join(map(self.shape, shape[1:])) or '()'}]"
+            return f"{self.builtin('tuple')}[{', '.join(map(self.shape, shape[1:])) or '()'}]"
         if issubclass(kind, type):
-            return f"type[{self.type(self._types[shape[1]])}]"
-        return f"{kind.__name__}[{', '.join(map(self._argument, shape[1:]))}]"
+            return f"{self.builtin('type')}[{self.type(self._types[shape[1]])}]"
+        return f"{self.builtin(kind.__name__)}[{', '.join(map(self._argument, shape[1:]))}]"
 
     def _argument(self, shapes: Iterable[TypeShape]) -> str:
         """The annotation of elements. In a stub, several types are `Any`: a type checker takes mutable containers with
@@ -121,8 +137,10 @@ class Annotations:
             return _shown(kind)
         if kind.module is None:
             return self._imported(kind.name)
-        if kind.module in (builtins.__name__, self._module):
+        if kind.module == self._module:
             return kind.name
+        if kind.module == builtins.__name__:
+            return self.builtin(kind.name)
         self.imports.add(kind.module)
         return f"{self.alias(kind.module)}.{kind.name}"
 

@@ -19,7 +19,7 @@ from cassette_import.contexts.call_types.type_names import TypeName, named_outco
 from cassette_import.importing.installation import installed
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 
-__all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules"]
+__all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules", "is_installed"]
 
 _NONE: Final = type_name(type(None))
 _NUMBERS: Final = {type_name(kind) for kind in (bool, int, float)}
@@ -126,7 +126,7 @@ def called_modules(
         name, qualified = function.__globals__.get("__name__"), function.__code__.co_qualname
         if not isinstance(name, str):
             continue
-        if name != module if module else name not in callers and not _is_installed(name):
+        if name != module if module else name not in callers and not is_installed(name):
             continue
         found = modules.get(name) or modules.setdefault(name, _module(name))
         if qualified not in found.functions:
@@ -147,7 +147,8 @@ def _is_mixed(shapes: set[Any]) -> bool:
     return len(kinds) > 1 and not kinds <= _NUMBERS
 
 
-def _is_installed(module: str) -> bool:
+def is_installed(module: str) -> bool:
+    """Whether a module is overdubbed by its name, or by that of a package around it."""
     return any(module == name or module.startswith(name + ".") for name in installed())
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.contexts.call_types import report
-from cassette_import.contexts.call_types.called_functions import CalledModule, add_calls, called_modules
+from cassette_import.contexts.call_types.called_functions import CalledModule, add_calls, called_modules, is_installed
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stub
 from cassette_import.contexts.common.accelerator import ACCELERATOR
@@ -215,7 +215,10 @@ class CallTypes(Context, events=Events.CALLS):
         """The stubs; an error if the chosen module has none, so that a file of an earlier run is kept."""
         found = self.stubs()
         if self._module is not None and not found:
-            meant = suggestion(self._module, self._called(None)) or "; it has to be overdubbed, see -p"
+            why = "it has to be overdubbed, see -p"
+            if is_installed(self._module):
+                why = "lambdas, and what decorators of other modules made, do not count"
+            meant = suggestion(self._module, self._called(None)) or f"; {why}"
             raise ValueError(f"no function of a module {self._module!r} was called{meant}")
         return found
 

@@ -34,11 +34,14 @@ _BUILTIN_RESULTS: Final = {"len": "int", "int": "int", "str": "str", "repr": "st
 _SEVERAL: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _IGNORED: Final = re.compile(r"#\s*type:\s*ignore(\[[^]]*\])?")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def stub(name: str, module: CalledModule) -> str:
     """The stub of a module."""
-    annotations = Annotations(CLASSES, name, frozenset(_taken_by(module.tree())) - {"typing"})
+    tree = module.tree()
+    own = frozenset(_names_in(tree.body))
+    annotations = Annotations(CLASSES, name, frozenset(_taken_by(tree)) - {"typing"}, own & vars(builtins).keys())
     writer = _Writer(module, annotations)
     text = writer.text()
     imports = annotations.import_statements()
@@ -94,7 +97,8 @@ class _Writer:
             self._parameter(*each, known, is_receiver=receiver and number == 0)
             for number, each in enumerate(_parameters(node.args))
         ]
-        keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+        is_awaited = isinstance(node, ast.AsyncFunctionDef) and not _yields(node)  # calls make generators at once
+        keyword = "async def" if is_awaited else "def"
         text = f"{keyword} {node.name}{_generic(node)}{inspect.Signature(parameters)}{self._result(node, called)}: ..."
         yield text + self._ignored(node.lineno, node.body[0].lineno)
 
@@ -135,11 +139,11 @@ class _Writer:
         if parameter.is_mixed:
             return self._any()
         if not parameter.shapes:
-            return default.name if default is not None and default in _INFORMATIVE else None
+            return self._annotations.type(default) if default is not None and default in _INFORMATIVE else None
         annotation = self._annotations.union(parameter.shapes)
         if default is not None and default in {_NONE, *_INFORMATIVE}:
-            is_there = {default.name, "typing.Any"} & set(annotation.split(" | "))
-            annotation = annotation if is_there else f"{annotation} | {default.name}"
+            name = self._annotations.type(default)
+            annotation = annotation if {name, "typing.Any"} & set(annotation.split(" | ")) else f"{annotation} | {name}"
         return None if annotation == "None" else self._in_scope(annotation)
 
     def _written(self, annotation: ast.expr) -> str:
@@ -185,7 +189,7 @@ class _Writer:
         yield f"{indent}class {node.name}{_generic(node)}{f'({bases})' if bases else ''}:{ignored}"
         inner = f"{prefix}{node.name}."
         attributes = self._attributes(node, inner)
-        names = {name for statement in _flat(node.body) for name in _names_of(statement)}
+        names = set(_names_in(node.body))
         self._hidden.append(names.union(attributes))
         self._attributes_above.append(set(attributes))
         body = self.scope(node.body, inner, indent + _INDENT, [f"{name}: {text}" for name, text in attributes.items()])
@@ -195,7 +199,7 @@ class _Writer:
 
     def _attributes(self, node: ast.ClassDef, prefix: str) -> dict[str, str]:
         """The types of attributes that methods set, as far as the class does not define them."""
-        defined = {name for statement in _flat(node.body) for name in _names_of(statement)}
+        defined = set(_names_in(node.body))
         defined |= self._module.inherited.get(prefix[:-1], frozenset())
         found: dict[str, str] = {}
         for method in _flat(node.body):
@@ -264,11 +268,13 @@ class _Writer:
         found = self._simple_type(value, given or {})
         if found is None and type(value) in _DISPLAYS:
             self._annotations.imports.add("typing")
-            return _DISPLAYS[type(value)]
+            name, opening, rest = _DISPLAYS[type(value)].partition("[")
+            return f"{self._annotations.builtin(name)}{opening}{rest}"
         return found or self._any()
 
     def _simple_type(self, value: Any, given: Mapping[str, ast.expr | None]) -> str | None:
         """The type of an expression, if it follows from what is written in it."""
+        builtin = self._annotations.builtin
 
         def common(parts: Iterable[Any]) -> str | None:
             kinds = {self._simple_type(part, given) for part in parts}
@@ -276,21 +282,22 @@ class _Writer:
 
         match value:
             case ast.Constant() if value.value is not None and value.value is not ...:
-                return type(value.value).__name__
+                return builtin(type(value.value).__name__)
             case ast.Name() if given.get(value.id) is not None:
                 return ast.unparse(given[value.id])  # type: ignore[arg-type]  # it is not None
             case ast.Call(func=ast.Name(id=name)):
-                return self._results.get(name) or _BUILTIN_RESULTS.get(name)
+                known = _BUILTIN_RESULTS.get(name)
+                return self._results.get(name) or (known and builtin(known))
             case ast.IfExp():
                 return common((value.body, value.orelse))
             case ast.Compare() | ast.UnaryOp(op=ast.Not()):
-                return "bool"
+                return builtin("bool")
             case ast.JoinedStr():
-                return "str"
+                return builtin("str")
             case ast.List() | ast.Set() if (kind := common(value.elts)) is not None:
-                return f"{type(value).__name__.lower()}[{kind}]"
+                return f"{builtin(type(value).__name__.lower())}[{kind}]"
             case ast.Dict() if (key := common(value.keys)) and (kind := common(value.values)):
-                return f"dict[{key}, {kind}]"
+                return f"{builtin('dict')}[{key}, {kind}]"
         return None
 
     def _is_readable(self, value: Any, text: str, names: list[str], prefix: str) -> bool:
@@ -376,6 +383,24 @@ def _taken_by(tree: ast.Module) -> Iterator[str]:
             for node in _flat(scope.body):
                 if not isinstance(node, ast.Import):
                     yield from _names_of(node)
+
+
+def _names_in(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """The names that a scope defines."""
+    for node in _flat(body):
+        yield from _names_of(node)
+
+
+def _yields(function: Any) -> bool:
+    """Whether a function is a generator."""
+    work = list(function.body)
+    while work:
+        node = work.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*_SCOPES, ast.Lambda)):
+            work += ast.iter_child_nodes(node)
+    return False
 
 
 def _with_accessors_together(body: list[Any]) -> list[Any]:
