@@ -20,7 +20,13 @@ FILES = {
                 self.number = 1
     """,
     "fakes.py": "def fake(*values):\n    return 0\n",
-    "app.py": "import shop\nprint(shop.used(1), shop.Order().number)\n",
+    "app.py": """
+        import shop
+        RATE = 2
+        class Own:
+            size = property(lambda self: 1)
+        print(shop.used(1), shop.Order().number, Own().size)
+    """,
 }
 CONTEXTS = {
     "substitute": ("substitute:shop.used=fakes.fake,shop.never=fakes.fake", "shop.never: never called"),
@@ -38,6 +44,17 @@ CONTEXTS = {
         "faults:target=app.nope,delay=0",
         "__main__.nope: there is no such function",
     ),
+    "substitute, a missing method": (
+        "substitute:app.Own.nope=fakes.fake",
+        "__main__.Own.nope: there is no such function",
+    ),
+    "substitute, a property": (
+        "substitute:app.Own.size=fakes.fake",
+        "__main__.Own.size: this is a property, which is not called",
+    ),
+    "faults, a number": ("faults:target=app.RATE,delay=0", "__main__.RATE: this is an int, which is not called"),
+    "taint, a missing name of the program": ("taint:sources=app.nope", "__main__.nope: there is no such function"),
+    "taint, a missing module": ("taint:sources=shoop.used", "shoop.used: the program has not imported its module"),
     "memoize, a missing name": (
         "memoize:functions=app.nope",
         "__main__.nope: there is no such function",

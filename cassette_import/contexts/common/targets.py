@@ -22,6 +22,7 @@ __all__ = [
     "resolve_target",
     "split_targets",
     "target_name",
+    "with_article",
 ]
 
 Target: TypeAlias = Callable[..., Any] | str
@@ -99,7 +100,7 @@ def _of_callable(name: str, target: Any) -> ResolvedTarget:
     if isinstance(target, (staticmethod, classmethod)):  # taken from the `__dict__` of a class
         return ResolvedTarget(name, underlying(target))
     if not callable(target):
-        raise ValueError(f"{name} is {_article(type(target).__name__)}, which is not called")
+        raise ValueError(f"{name} is {with_article(type(target).__name__)}, which is not called")
     if type(target) is functools.partial:
         raise ValueError(f"{name} is a partial object; give the function that it calls")
     function, *leading = split(target)
@@ -193,5 +194,10 @@ def by_function(targets: Iterable[ResolvedTarget]) -> Mapping[int, tuple[Resolve
     return found
 
 
-def _article(noun: str) -> str:
+def with_article(noun: str) -> str:
+    """A noun with its article.
+
+    >>> with_article("int")
+    'an int'
+    """
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

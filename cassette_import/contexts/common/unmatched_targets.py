@@ -7,13 +7,16 @@ place where the program makes them is issued when the process ends.
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.activation.variant_registry import variants
 from cassette_import.contexts.common.main_program import MAIN
+from cassette_import.contexts.common.targets import with_article
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.suggestions import suggestion
@@ -54,7 +57,8 @@ _places: Final[dict[Place, _Contexts]] = {}
 
 
 def never_called(name: str, is_text: bool = False) -> str:
-    """What a report says of a target that no call has matched; `is_text` says that the user has written its name.
+    """What a report says of a target that no call has matched; `is_text` says that the user has written its name,
+    which may be that of an attribute.
 
     >>> never_called("time.time")
     'time.time: never called'
@@ -63,7 +67,7 @@ def never_called(name: str, is_text: bool = False) -> str:
     >>> never_called("shop.Order.__add__")
     'shop.Order.__add__: never called by name; syntax and builtins call special methods, which is no event of theirs'
     """
-    if (is_text or name.startswith(f"{MAIN}.")) and (missing := _missing_in_module(name)):
+    if (is_text or name.startswith(f"{MAIN}.")) and (missing := _no_function(name, is_text)):
         return f"{name}: {missing}"
     method = name.rpartition(".")[2]
     if method[:2] == method[-2:] == "__" and method not in (*_CONSTRUCTORS, "__call__"):
@@ -71,13 +75,32 @@ def never_called(name: str, is_text: bool = False) -> str:
     return f"{name}: never called{constructor_hint(name)}"
 
 
-def _missing_in_module(name: str) -> str:
-    """What to say of a name that its module, which the program has imported, does not have; otherwise nothing."""
-    owner, _, last = name.rpartition(".")
-    module = sys.modules.get(owner)
-    if module is None or not last.isidentifier() or hasattr(module, last):
+def _no_function(name: str, may_be_attribute: bool) -> str:
+    """What to say of a name that is not that of a function, a method or a class; otherwise nothing."""
+    names = name.split(".")
+    if not all(part.isidentifier() for part in names):
         return ""
-    return f"there is no such function{suggestion(last, dir(module))}"
+    found, rest = _module_of(names)
+    if found is None:
+        return "the program has not imported its module"
+    for part in rest:
+        owner = found
+        try:
+            found = getattr(owner, part) if isinstance(owner, ModuleType) else inspect.getattr_static(owner, part)
+        except AttributeError:
+            return f"there is no such function{suggestion(part, dir(owner))}"
+    if may_be_attribute or callable(found) or isinstance(found, (staticmethod, classmethod)):
+        return ""
+    return f"this is {with_article(type(found).__name__)}, which is not called"
+
+
+def _module_of(names: list[str]) -> tuple[Any, list[str]]:
+    """The module in which a path of names begins, and the other names."""
+    for count in range(len(names) - 1, 0, -1):
+        module = sys.modules.get(".".join(names[:count]))
+        if module is not None:
+            return module, names[count:]
+    return None, names
 
 
 def constructor_hint(name: str) -> str:

@@ -110,7 +110,7 @@ class Taint(Context, tagging=True):
         self.parcels = Parcels(self._tagged)
         self._lock = RLock()
         self._matched: set[str] = set()
-        self._unmatched = functools.partial(_unmatched, chosen, self._matched)
+        self._unmatched = functools.partial(_unmatched, chosen, self._matched, self._sinks)
         track(self, self._unmatched)
         self._register_new()
         waiting = [name for functions in self._all_functions for name in functions.waiting]
@@ -267,8 +267,8 @@ def _names(what: str, given: Any, kinds: Any) -> list[Any]:
     return found
 
 
-def _unmatched(chosen: Iterable[str], matched: Container[str]) -> list[str]:
-    return [never_called(name, is_text=True) for name in chosen if name not in matched]
+def _unmatched(chosen: Iterable[str], matched: Container[str], functions: Functions) -> list[str]:
+    return [never_called(functions.full_name(name), is_text=True) for name in chosen if name not in matched]
 
 
 def _shown(value: Any) -> str:

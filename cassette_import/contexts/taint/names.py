@@ -62,12 +62,15 @@ class Functions:
         """Whether a name of the program's own file is unresolved: its functions are defined while it runs."""
         return any(name.partition(".")[0] in ("__main__", self.main) for name in self._waiting)
 
+    def full_name(self, name: str) -> str:
+        """A name with the module in which it is: the program's file is `__main__`."""
+        first, dot, rest = name.partition(".")
+        return f"__main__.{rest}" if dot and first == self.main and first not in sys.modules else name
+
     def _located(self, name: str) -> Any:
-        parts = name.split(".")
+        parts = self.full_name(name).split(".")
         if len(parts) == 1:
             return getattr(builtins, name, _MISSING)
-        if parts[0] == self.main and self.main not in sys.modules:
-            parts[0] = "__main__"
         count = next((n for n in range(len(parts) - 1, 0, -1) if ".".join(parts[:n]) in sys.modules), 0)
         if not count:
             return _MISSING
