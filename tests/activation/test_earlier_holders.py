@@ -362,3 +362,40 @@ def test_an_object_does_not_call_its_own_class(fresh, make):
         warnings.simplefilter("error", CassetteWarning)
         overdub(Substitute({type(made): lambda *values: 2}), lambda: None)
     del made
+
+
+def registered_by_decorator(kind):
+    dispatched = functools.singledispatch(lambda one: "any")
+    dispatched.register(kind)(lambda one: "of the class")
+    return dispatched(kind())
+
+
+def registered_with_the_function(kind):
+    dispatched = functools.singledispatch(lambda one: "any")
+    dispatched.register(kind, lambda one: "of the class")
+    return dispatched(kind())
+
+
+def registered_by_keywords(kind):
+    dispatched = functools.singledispatch(lambda one: "any")
+    dispatched.register(cls=kind, func=lambda one: "of the class")
+    return dispatched(kind())
+
+
+def registered_in_a_class(kind):
+    class Dispatching:
+        dispatched = functools.singledispatchmethod(lambda self, one: "any")
+
+        @dispatched.register(kind)
+        def _(self, one):
+            return "of the class"
+
+    return Dispatching().dispatched(kind())
+
+
+@pytest.mark.parametrize(
+    "program",
+    [registered_by_decorator, registered_with_the_function, registered_by_keywords, registered_in_a_class],
+)
+def test_a_class_that_is_a_target_may_be_what_a_function_is_registered_for(fresh, program):
+    assert overdub(Faults(Owner, raises=OSError, nth=9), program, Owner) == "of the class"

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import PROPERTIES, CallableProxy, joined, keywords_of, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import run_if_active
@@ -50,6 +51,8 @@ class Callbacks:
         if id(function) in MAKERS:
             callee = making(callee)
         first = HIGHER_ORDER.first.get(id(function), 0)
+        if id(function) in HIGHER_ORDER.registers and arguments and is_a(arguments[0], type):
+            first = 1
         return callee, leading, (*arguments[:first], *map(self._as_event, arguments[first:])), keywords
 
     @hidden

@@ -34,6 +34,8 @@ class Leaves:
         self.by_id = {**self.positional, **{id(function): function for function in by_keyword_only}}
         self.first: dict[int, int] = {}
         """For some of them, the index of the first argument that they call: others may be functions, too."""
+        self.registers: set[int] = set()
+        """Those whose first argument is a class that they do not call, or else a function (`REGISTERS`)."""
         self.keepers: set[int] = set()
         """Those that keep what they call."""
         self.listeners: list[Callable[[], None]] = []
@@ -45,6 +47,8 @@ class Leaves:
             for key, (name, function) in new.items():
                 self.by_id[key] = self.positional[key] = function
                 self.first[key] = FIRST_CALLBACKS.get(name, 0)
+                if name in REGISTERS:
+                    self.registers.add(key)
             self.keepers |= new.keys()
             for listener in self.listeners:
                 listener()
@@ -175,6 +179,9 @@ FIRST_CALLBACKS: Final = dict.fromkeys(
     ["weakref.ref", "weakref.proxy", "weakref.finalize", "copyreg.pickle", "sqlite3.register_adapter"], 1
 )
 """The index of the first argument that is called, if arguments before it may be functions that are not called."""
+
+REGISTERS: Final = frozenset({"functools.singledispatchmethod.register"})
+"""Functions that get the class for which they register a function, or the function alone."""
 
 
 def takers_by_module() -> dict[str, list[str]]:

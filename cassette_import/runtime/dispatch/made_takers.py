@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden, hide
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee, shown_callee
 from cassette_import.runtime.state import ACTIVE
@@ -26,7 +27,8 @@ MAKERS: Final = frozenset(map(id, (functools.lru_cache, functools.cache, functoo
 """The functions that make them, or wrap a callback, by identity."""
 _NAMESPACE: Final = vars(functools)
 _DISPATCHER: Final = "singledispatch.<locals>.wrapper"
-_TAKERS: Final = ("lru_cache.<locals>.decorating_function", "singledispatch.<locals>.register")
+_REGISTER: Final = "singledispatch.<locals>.register"
+_TAKERS: Final = ("lru_cache.<locals>.decorating_function", _REGISTER)
 """The functions that take callbacks, by the qualified names of their code: that changes if it is overdubbed."""
 
 
@@ -94,8 +96,11 @@ def _divert(taker: Any) -> None:
 
 @hidden
 def _take(original: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    taken = {name: _as_event(value) for name, value in keywords.items()}
-    return _unveiled(shown_callee(original(*map(_as_event, arguments), **taken)))
+    first = 0
+    if original.__code__.co_qualname == _REGISTER and arguments and is_a(arguments[0], type):
+        first = 1  # the class for which a function is registered
+    taken = {name: value if name == "cls" else _as_event(value) for name, value in keywords.items()}
+    return _unveiled(shown_callee(original(*arguments[:first], *map(_as_event, arguments[first:]), **taken)))
 
 
 @hidden
