@@ -241,7 +241,8 @@ def _compiled(
         wrapped=_WRAPPED,
         refresh="refresh_sometimes()",
     )
-    exec(compile(source, __file__, "exec"), _NAMESPACE)
-    make = _NAMESPACE.pop("make")
+    defined: dict[str, Any] = {}  # not the globals, which other threads use as well
+    exec(compile(source, __file__, "exec"), _NAMESPACE, defined)
+    make = defined["make"]
     (code,) = (const for const in make.__code__.co_consts if isinstance(const, CodeType))
     return make, hide(code)

@@ -1,15 +1,17 @@
 """Quick forms: they compute the same derivatives as the overload, and leave all unusual calls to it."""
 
 import cmath
+import concurrent.futures
 import itertools
 import math
 import operator
+import threading
 
 import numpy
 import pytest
 
 from cassette_import import Context, fallback, overdub
-from cassette_import.contexts.autodiff import derivative, derivatives, gradient, jvp
+from cassette_import.contexts.autodiff import derivative, derivatives, gradient, jvp, quick_forms
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Reverse
 from cassette_import.contexts.common.number_functions.row import formula_of, formulas
 from cassette_import.contexts.common.number_functions.table import NUMBERS
@@ -167,3 +169,18 @@ def test_the_usual_operators_have_quick_forms(mode):
             handler = next(one for one in Differentiating.overdub.handlers if f in one.targets)
             _, maker = direct_events._QUICK_FORMS[id(handler.function)]
             assert maker(site) is not None
+
+
+def test_threads_make_quick_forms_at_the_same_time(monkeypatch):
+    barrier = threading.Barrier(2)
+
+    def execute_and_let_the_other_do_so(*arguments):
+        exec(*arguments)
+        barrier.wait(10)
+
+    monkeypatch.setattr(quick_forms, "exec", execute_and_let_the_other_do_so, raising=False)
+    compiled = quick_forms._compiled.__wrapped__
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(compiled, quick_forms._FORWARD, "neg", ("-1.0",), False) for _ in range(2)]
+        first, second = [job.result()[0] for job in jobs]
+    assert first is not second
