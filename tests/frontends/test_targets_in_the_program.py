@@ -92,3 +92,66 @@ def test_the_report_lists_the_contexts_of_the_user_alone(tmp_path):
     (tmp_path / "shop.py").write_text(FUNCTIONS + CONTEXTS + ENDINGS["in a function"])
     cassette("run", "-c", "shop:Overload", "--report", "report.json", "shop.py", folder=tmp_path)
     assert json.loads((tmp_path / "report.json").read_text())["contexts"] == ["Overload"]
+
+
+PACKAGE = {
+    "__init__.py": "def helper():\n    return 'real'\n",
+    "sub.py": "def inner():\n    return 'real'\n",
+    "__main__.py": """
+from pack import helper
+from pack.sub import inner
+
+class Request:
+    def __init__(self):
+        self.text = "real"
+
+def own(text):
+    return 'real'
+
+if __name__ == '__main__':
+    print(helper(), inner(), own(Request().text))
+""",
+}
+PACKAGE["runner.py"] = PACKAGE["__main__.py"]
+
+
+@pytest.fixture
+def package(tmp_path):
+    (tmp_path / "pack").mkdir()
+    for name, text in PACKAGE.items():
+        (tmp_path / "pack" / name).write_text(text)
+    (tmp_path / "fakes.py").write_text("def fake(*values):\n    return 'fake'\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "printed"),
+    [
+        ("pack.helper", ["-m", "pack"], "fake real real\n"),
+        ("pack.sub.inner", ["-m", "pack"], "real fake real\n"),
+        ("pack.__main__.own", ["-m", "pack"], "real real fake\n"),
+        ("__main__.own", ["-m", "pack"], "real real fake\n"),
+        ("pack.sub.inner", ["-m", "pack.runner"], "real fake real\n"),
+        ("pack.runner.own", ["-m", "pack.runner"], "real real fake\n"),
+    ],
+)
+def test_a_target_in_a_package_that_runs_is_found_by_its_own_name(target, words, printed, package):
+    done = cassette("run", "-c", f"substitute:{target}=fakes.fake", *words, folder=package)
+    assert done.stdout == printed, done.stderr
+    assert done.stderr.endswith(": 1 call\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("pack.__main__", ["-m", "pack"]),
+        ("pack.runner", ["-m", "pack.runner"]),
+        ("main", ["main.py"]),
+        ("__main__", ["main.py"]),
+    ],
+)
+def test_attributes_and_functions_of_the_program_are_sources_and_sinks_by_its_name(module, words, package):
+    (package / "main.py").write_text(PACKAGE["__main__.py"])
+    names = f"taint:sources={module}.Request.text,sinks={module}.own"
+    done = cassette("run", "-c", names, *words, folder=package)
+    assert done.stderr.startswith(f"taint: 1 finding\ncode: {module}.Request.text reaches {module}.own\n"), done.stderr

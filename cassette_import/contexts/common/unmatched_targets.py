@@ -88,6 +88,8 @@ def _no_function(name: str, may_be_attribute: bool) -> str:
         try:
             found = getattr(owner, part) if isinstance(owner, ModuleType) else inspect.getattr_static(owner, part)
         except AttributeError:
+            if may_be_attribute and isinstance(owner, type):
+                return ""  # its instances may have it
             return f"there is no such function{suggestion(part, dir(owner))}"
     if may_be_attribute or callable(found) or isinstance(found, (staticmethod, classmethod)):
         return ""

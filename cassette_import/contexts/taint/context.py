@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
 from cassette_import.activation.verbs import fallback, recurse
+from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.unmatched_targets import never_called, track
 from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
@@ -108,6 +109,7 @@ class Taint(Context, tagging=True):
         self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
         self.parcels = Parcels(self._tagged)
+        self._main = next((name for name in MAIN_NAMES if name != MAIN), None)
         self._lock = RLock()
         self._matched: set[str] = set()
         self._unmatched = functools.partial(_unmatched, chosen, self._matched, self._sinks)
@@ -138,8 +140,11 @@ class Taint(Context, tagging=True):
     def inform(self, run: Mapping[str, object]) -> None:
         """Note the name of the program's file, under which users name functions of `__main__`."""
         arguments: Any = run["argv"]
-        for functions in self._all_functions:
-            functions.main = PurePath(arguments[0]).stem if arguments else None
+        main = self._main or (PurePath(arguments[0]).stem if arguments else None)
+        if main is not None:
+            self.watched.note_main(main)
+            for functions in self._all_functions:
+                functions.main = main
         if self._awaits_main:
             self.__class__ = _waiting_type()
 

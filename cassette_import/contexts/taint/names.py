@@ -60,12 +60,13 @@ class Functions:
     @property
     def awaits_main(self) -> bool:
         """Whether a name of the program's own file is unresolved: its functions are defined while it runs."""
-        return any(name.partition(".")[0] in ("__main__", self.main) for name in self._waiting)
+        return any(self.full_name(name).startswith("__main__.") for name in self._waiting)
 
     def full_name(self, name: str) -> str:
         """A name with the module in which it is: the program's file is `__main__`."""
-        first, dot, rest = name.partition(".")
-        return f"__main__.{rest}" if dot and first == self.main and first not in sys.modules else name
+        main = self.main
+        is_in_main = main is not None and name.startswith(f"{main}.") and main not in sys.modules
+        return name.replace(main or "", "__main__", 1) if is_in_main else name
 
     def _located(self, name: str) -> Any:
         parts = self.full_name(name).split(".")
@@ -127,6 +128,14 @@ class Attributes:
             owner, _, attribute = name.rpartition(".")
             self._owners.setdefault(attribute, {})[owner] = name
 
+    def note_main(self, main: str) -> None:
+        """Note the name of the program's file: the owners that begin with it are in `__main__`."""
+        for owners in self._owners.values():
+            for owner, name in list(owners.items()):
+                if owner == main or owner.startswith(f"{main}."):
+                    owners[f"__main__{owner[len(main) :]}"] = name
+        self._listed_modules = 0
+
     def __iter__(self) -> Iterator[str]:
         if EXECUTING or len(sys.modules) != self._listed_modules:  # each entry of the context iterates
             self._listed_modules = len(sys.modules)
@@ -141,7 +150,7 @@ class Attributes:
     @property
     def dotted_names(self) -> list[str]:
         """The dotted names of the attributes."""
-        return [name for owners in self._owners.values() for name in owners.values()]
+        return list(dict.fromkeys(name for owners in self._owners.values() for name in owners.values()))
 
     def find(self, owner: Any, attribute: Any) -> str | None:
         """The dotted name of an attribute of an object, if it is one of these; otherwise None."""

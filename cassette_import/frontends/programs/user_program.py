@@ -16,7 +16,7 @@ import runpy
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
+from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader, SourcelessFileLoader
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -254,6 +254,19 @@ class Module(Program):
     def folders(self) -> list[str]:
         """The current folder."""
         return current_folders()
+
+    @property
+    def module(self) -> str:
+        """The name of the module; of a package, that of the module in it that runs. Nothing is imported."""
+        names, path = self.name.split("."), [*self.folders, *sys.path]
+        if not all(names):
+            return self.name  # Python says what is wrong with it
+        for count in range(1, len(names) + 1):
+            spec = PathFinder.find_spec(".".join(names[:count]), path)
+            if spec is None or spec.submodule_search_locations is None:
+                return self.name
+            path = list(spec.submodule_search_locations)
+        return f"{self.name}.{MAIN}"
 
     def prepare(self) -> None:
         """See `Program.prepare`."""
