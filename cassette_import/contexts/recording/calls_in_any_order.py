@@ -41,18 +41,23 @@ class CallsInAnyOrder:
             else:
                 self._others[_key(call.what, call.arguments)].append(call)
 
-    def take(self, what: list[Any], encoded: Any, carried: Carried | None, after: int = 0) -> Call | None:
+    def take(
+        self, what: list[Any], encoded: Any, carried: Carried | None, after: int = 0, sequence: int | None = None
+    ) -> Call | None:
         """The first recorded call that is this one and was not replayed; None if there is none.
 
         `after` is the number of the request that was replayed last on a connection: what is read from the connection
-        belongs to it, and not to an earlier request.
+        belongs to it, and not to an earlier request. Calls of the recorded `sequence` come before those of others.
         """
         if carried is not None and (carried.is_sent or carried.encoded is not None):
             found = self._taken_request(what, encoded, carried)
             if found is not None or carried.is_sent:
                 return found
         queue = self._others.get(_key(what, encoded), deque())
-        call = next((call for call in queue if call.number > after), None)
+        left = (call for call in queue if call.number > after)
+        call = next(left, None)
+        if call is not None and sequence is not None and call.sequence != sequence:
+            call = next((other for other in left if other.sequence == sequence), call)
         if call is None:
             return None
         if not (self._repeats and len(queue) == 1):

@@ -94,6 +94,15 @@ class CallsInRecordedOrder:
             found.is_taken = True
         return found
 
+    def recorded_sequence(self) -> int | None:
+        """The number of the recorded sequence whose thread, job or task the current one is, if there are several."""
+        if len(self._recording.sequences) < 2:
+            return None
+        running = self._sequences.current()
+        if running.recorded is None:
+            running.recorded = self._take_sequence(running, [], [], None)
+        return None if running.recorded is None else running.recorded.number
+
     def let_others_catch_up(self) -> None:
         """In a recording that was cut short, the first thread at its end must not end the run for the others."""
         sequence = self._sequences.current()

@@ -107,7 +107,7 @@ class Record(RecordedCalls):
         self._changed_variables: set[str] = set()
         self._notes = RecordingNotes()
         self._run: Mapping[str, Any] = {}
-        self._prints_summary = False
+        self._prints_summary = self._has_ended = False
         self._extended: Recording | None = None
         self._active_context: RecordingContext | None = None
         self._options = RequestOptions(
@@ -179,6 +179,7 @@ class Record(RecordedCalls):
         with self._lock:
             if self._writer is not None and not self.is_in_fork:
                 is_end = self._writer.is_open
+                self._has_ended = True
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
                     self._print_unknown_names()
@@ -203,14 +204,21 @@ class Record(RecordedCalls):
                 print(f"record: boundary={never_called(name)}", file=sys.__stderr__)
 
     def __enter__(self) -> Any:
+        self.check_not_ended("Record")
         if self._writer is not None:
             self._writer.begin()
+        self.block_begins()
         return super().__enter__()
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        if not self._run:
+        if self.block_ends() and not self._run:
             self.close()
+
+    def check_not_ended(self, kind: str) -> None:
+        """Raise a `RuntimeError` if the recording has its last line: no call would be recorded any more."""
+        if self._has_ended and self._writer is not None:
+            raise RuntimeError(f"{self._writer.path} is complete: it ended with a block; make a {kind} for each block")
 
     def summary(self) -> str:
         """One line: how many calls were recorded, in which file, its size, and which functions take most of it."""

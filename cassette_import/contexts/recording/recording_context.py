@@ -111,6 +111,7 @@ class RecordingContext(Context, events=Events.NONE):
         self._held_files = HeldFiles()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
+        self._blocks = 0
         self._standard_input = sys.stdin
         self.forked_processes = ForkedProcesses()
         self.is_paused = False
@@ -155,6 +156,17 @@ class RecordingContext(Context, events=Events.NONE):
 
     def root_ended(self, function: Any) -> None:
         """Nothing is to be noted."""
+
+    def block_begins(self) -> None:
+        """Note that a ``with`` block begins. Blocks of one context may be nested, and in several threads."""
+        with self._lock:
+            self._blocks += 1
+
+    def block_ends(self) -> bool:
+        """Note that a ``with`` block ends; return whether it was the last one."""
+        with self._lock:
+            self._blocks -= 1
+            return not self._blocks
 
     @contextmanager
     def entered(self) -> Iterator[None]:

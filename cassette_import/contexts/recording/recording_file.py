@@ -128,8 +128,8 @@ class Writer:
                 self._waiting.append(line)
                 has_read = "finished" in line and any("environment" in each for each in self._waiting)
                 if "call" in line or has_read:
+                    self._open("w")  # before nothing waits any more: other threads ask whether the file is open
                     lines, self._waiting = self._waiting, None
-                    self._open("w")
                     for each in lines:
                         self._put(each)
             else:

@@ -181,12 +181,16 @@ class Replay(ReplayedCalls):
             self._new.inform(run)
 
     def __enter__(self) -> Any:
+        if self._new is not None:
+            self._new.recorder.check_not_ended("Replay")
         self.met_calls = False
+        self.block_begins()
         return super().__enter__()
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        self.ended(failed=exception[:1] != (None,))
+        if self.block_ends():
+            self.ended(failed=exception[:1] != (None,))
 
     def ended(self, *, failed: bool = False) -> None:
         """See `ReplayedCalls.ended`."""

@@ -126,7 +126,7 @@ class ReplayedCalls(RecordingContext):
     def _taken(self, what: list[Any], encoded: Any, carried: Carried | None) -> Call:
         if self._any_order is not None:
             after = self._last_requests.get(what[2], 0) if len(what) > 2 else 0
-            call = self._any_order.take(what, encoded, carried, after)
+            call = self._any_order.take(what, encoded, carried, after, self._in_order.recorded_sequence())
             if call is not None:
                 return call
             if self._new is not None:

@@ -174,3 +174,59 @@ def test_the_modes_work_on_the_command_line(tmp_path):
     assert before.stdout == after.stdout
     assert after.stderr == "replay: 1 call answered from it.cassette\n"
     assert cassette("replay", "it.cassette", folder=tmp_path).stdout == before.stdout
+
+
+PROGRAM_WITH_THREADS = """
+import random, threading, time
+
+def now():
+    return time.perf_counter()
+
+def both(number, found):
+    time.sleep(random.random() / 50)
+    found[number] = random.random()
+
+def threaded():
+    found = {}
+    threads = [threading.Thread(target=both, args=(number, found)) for number in range(5)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return sorted(found.items())
+"""
+
+
+def test_threads_get_their_own_results_though_calls_may_come_in_any_order(tmp_path, make_program):
+    program = make_program(PROGRAM_WITH_THREADS)
+    path = str(tmp_path / "threads.cassette")
+    recorded = run(path, program.threaded, record_mode="once")
+    for _ in range(10):
+        assert run(path, program.threaded, record_mode="once") == recorded
+
+
+def test_a_block_after_the_last_one_of_a_recording_is_an_error(tmp_path, make_program):
+    program = make_program(PROGRAM_WITH_THREADS)
+    for kind, made in (
+        ("Record", Record(str(tmp_path / "a.cassette"))),
+        ("Replay", Replay(str(tmp_path / "b.cassette"), record_mode="once")),
+    ):
+        with made:
+            program.now()
+        with pytest.raises(RuntimeError, match=f"is complete: it ended with a block; make a {kind} for each block"):
+            made.__enter__()
+
+
+def test_nested_blocks_of_one_recording_are_one_recording(tmp_path, make_program):
+    program = make_program(PROGRAM_WITH_THREADS)
+
+    def nested(context):
+        with context:
+            before = program.now()
+            with context:
+                inner = program.now()
+            return before, inner, program.now()
+
+    path = str(tmp_path / "nested.cassette")
+    recorded = nested(Record(path))
+    assert nested(Replay(path)) == recorded
+    once = str(tmp_path / "once.cassette")
+    assert nested(Replay(once, record_mode="once")) == nested(Replay(once, record_mode="once"))
