@@ -186,6 +186,8 @@ class Context:
     follow_expression: Callable[[CodeType, Any, bool], Iterator[FollowedBody]] | None = None
     """What begins generator expressions in place of `follow_body`, for contexts that have it in C: it takes the code,
     what the first loop takes items from, and whether this is asynchronous. The result's first step begins the body."""
+    as_started: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    """What makes another callable of what runs in a thread or job that is started while the context is active."""
     met_calls: bool | None = None  # whether the block has met what it is there for; None if functions are enough
     follows_roots: ClassVar[bool] = False  # whether `root_begins` and `root_ended` are called for calls of verbs
     names_earlier_holders: ClassVar[bool] = False  # whether a warning names objects that hold targets since before

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import operator
 import os
 import sys
 import threading
@@ -48,8 +49,8 @@ DIVERTED: Final = "<cassette_import>"
 
 # ---- threads
 
-_bequeathed: Final[dict[int, Activation]] = {}
-"""What threads inherit that are being started, by the identity of the thread object."""
+_bequeathed: Final[dict[int, tuple[Activation, Callable[..., Any]]]] = {}
+"""What threads inherit that are being started, and what runs them, by the identity of the thread object."""
 
 
 class _Submitting(threading.local):
@@ -61,13 +62,23 @@ _submitting: Final = _Submitting()
 
 
 @hidden
+def _started_in(activation: Activation, run: Callable[..., Any]) -> Callable[..., Any]:
+    """What runs in a thread or job that is being started, as the contexts that it inherits want it."""
+    for context in activation.contexts:
+        if context.as_started is not None:
+            run = context.as_started(run)
+    return run
+
+
+@hidden
 def start_thread(start: Callable[[Any], None], thread: Any) -> None:
     """`Thread.start`. A thread with a `contextvars.Context` of its own (3.14) has the contexts of that one."""
     here = ACTIVE.get()
     if here.variant is None or getattr(thread, "_context", None) is not None:
         return start(thread)
     key = id(thread)
-    _bequeathed[key] = INACTIVE if _submitting.now else inherited_activation(here)
+    inherited = INACTIVE if _submitting.now else inherited_activation(here)
+    _bequeathed[key] = inherited, _started_in(inherited, operator.call)
     try:
         return start(thread)
     finally:
@@ -78,7 +89,7 @@ def start_thread(start: Callable[[Any], None], thread: Any) -> None:
 def run_thread(run: Callable[[Any], None], thread: Any) -> None:
     """`Thread._bootstrap_inner`, which is the first function that runs in the new thread."""
     greenlets.follow_greenlets()
-    inherited = _bequeathed.pop(id(thread), None)
+    inherited, call = _bequeathed.pop(id(thread), (None, operator.call))
     if inherited is not None:
         context = getattr(thread, "_context", None)  # 3.14 runs the thread in one of its own
         if context is None:
@@ -89,7 +100,7 @@ def run_thread(run: Callable[[Any], None], thread: Any) -> None:
         return run(thread)
     count_in_thread(1)
     try:
-        run(thread)
+        call(run, thread)
     finally:
         count_in_thread(-1)
 
@@ -125,7 +136,7 @@ def submit_to_threads(
     if here.variant is None:
         return submit(executor, job, *arguments, **keywords)
     if not _runs_elsewhere(executor):
-        job = _as_job(job)
+        job = _started_in(inherited_activation(here), _as_job(job))
     before, _submitting.now = _submitting.now, True
     try:
         return submit(executor, job, *arguments, **keywords)

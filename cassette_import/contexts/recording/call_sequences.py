@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import sys
 import threading
 import weakref
@@ -13,7 +12,6 @@ from typing import Any, Final, Generic, TypeVar
 __all__ = ["CallSequences", "arrival_origin", "current_task", "job", "origin_of_result"]
 
 _Sequence = TypeVar("_Sequence")
-_JOB: Final[contextvars.ContextVar[tuple[int, _Job] | None]] = contextvars.ContextVar("job", default=None)
 
 
 class CallSequences(Generic[_Sequence]):
@@ -45,9 +43,9 @@ class CallSequences(Generic[_Sequence]):
         task = current_task()
         if task is not None:
             return self._of(self._tasks, task, "task", self._task_origin)
-        job = _JOB.get()
-        if job is not None and job[0] == threading.get_ident():
-            return self._of(self._jobs, job[1], "thread", lambda: job[1].origin)
+        job = _THREAD.job
+        if job is not None:
+            return self._of(self._jobs, job, "thread", lambda: job.origin)
         sequence: _Sequence | None = getattr(self._threads, "sequence", None)
         if sequence is None:
             is_main = threading.current_thread() is threading.main_thread()
@@ -95,11 +93,9 @@ def job(origin: Sequence[int]) -> Iterator[None]:
     future = _future_of_job()
     if future is not None:
         _ORIGINS_BY_FUTURE[future] = origin
-    token = _JOB.set((threading.get_ident(), made))
     try:
         yield
     finally:
-        _JOB.reset(token)
         _THREAD.job = before
 
 

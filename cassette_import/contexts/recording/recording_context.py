@@ -232,6 +232,11 @@ class RecordingContext(Context, events=Events.NONE):
         queue = queue_of_running_loop()
         return queue if queue is not None and queue.context is self else None
 
+    def as_started(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """What runs in a job or thread that is being started, in a call sequence of its own."""
+        is_other = self.is_paused or IN_EXTERNAL_CALL.get() or self.is_in_fork
+        return run if is_other else self.jobs.named(run)
+
     # ---- processes that the program forks
 
     @property

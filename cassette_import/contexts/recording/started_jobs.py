@@ -56,6 +56,14 @@ class StartedJobs:
         finally:
             self._thread.is_starting = False
 
+    def named(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """A job or thread that code outside of the overdubbed packages starts, in a call sequence of its own."""
+        if getattr(self._thread, "is_starting", False):  # the program starts it
+            return run
+        with self._context._lock:
+            origin = self._context.new_origin()
+        return self._in_sequence(run, origin)
+
     @hidden
     def start_in_thread_pool(
         self, kind: str, function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
@@ -81,18 +89,27 @@ class StartedJobs:
 
         @hidden
         def run(*arguments: Any, **keywords: Any) -> Any:
+            if any(context is self._context for context in ACTIVE.get().contexts):
+                return function(*arguments, **keywords)
+            return overdub(self._context, function, *arguments, **keywords)
+
+        return self._in_sequence(run, origin, is_numbered=is_numbered)
+
+    def _in_sequence(self, run: Callable[..., Any], origin: Any, *, is_numbered: bool = False) -> Callable[..., Any]:
+        """A function that runs in the call sequence of an origin; if it is numbered, one for each last argument."""
+
+        @hidden
+        def run_in_sequence(*arguments: Any, **keywords: Any) -> Any:
             own = (*origin, arguments[-1]) if is_numbered else origin
             arguments = arguments[:-1] if is_numbered else arguments
             with job(own):
                 try:
                     self._context.job_began(own)
-                    if any(context is self._context for context in ACTIVE.get().contexts):
-                        return function(*arguments, **keywords)
-                    return overdub(self._context, function, *arguments, **keywords)
+                    return run(*arguments, **keywords)
                 finally:
                     self._context.job_ended(own)
 
-        return run
+        return run_in_sequence
 
 
 def _executor_map() -> Any:

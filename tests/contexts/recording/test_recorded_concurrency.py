@@ -63,6 +63,46 @@ def test_each_callback_of_a_job_that_is_done_gets_its_own_results(tmp_path):
     is_replayed(tmp_path, DONE_CALLBACKS, times=2)
 
 
+STARTED_ELSEWHERE = """
+import concurrent.futures, threading
+
+def by_threads(functions):
+    found = {}
+    def run(number):
+        found[number] = functions[number]()
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(found.items())
+
+def by_jobs(functions):
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        return [job.result() for job in [pool.submit(function) for function in functions]]
+
+async def by_loop(functions):
+    import asyncio
+    loop = asyncio.get_running_loop()
+    return await asyncio.gather(*[loop.run_in_executor(None, function) for function in functions])
+"""
+STARTERS = {
+    "threads": "library.by_threads([job] * 5)",
+    "jobs": "library.by_jobs([job] * 5)",
+    "jobs of external functions": "library.by_jobs([functools.partial(os.urandom, 2)] * 5)",
+    "jobs of a loop": "asyncio.run(library.by_loop([job] * 5))",
+}
+
+
+@pytest.mark.parametrize("call", STARTERS.values(), ids=STARTERS)
+def test_each_job_and_thread_that_a_library_starts_gets_its_own_results(tmp_path, call):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "library.py").write_text(STARTED_ELSEWHERE)
+    imports = "import asyncio, functools, os, random, sys, time\nsys.path.append('elsewhere')\nimport library\n"
+    job = "def job():\n    time.sleep(random.random() / 50)\n    return os.urandom(2)\n"
+    is_replayed(tmp_path, f"{imports}\n{job}\nprint({call})\n", times=2)
+
+
 THREAD_POOL_JOBS = {
     "map": "pool.map(job, range(6))",
     "map of a generator": "pool.map(job, (number for number in range(6)))",
