@@ -89,7 +89,7 @@ class ExpressionSteps(Steps):
             made = self._clause(generator, generator is not first)
             clauses += made if isinstance(made, list) else [made]
         for clause in clauses:
-            item = clause.iter.elts[0] if isinstance(clause.iter, ast.Tuple) else None
+            item = clause.iter.elts[0] if isinstance(clause.iter, ast.Tuple) and clause.iter.elts else None
             if isinstance(item, ast.IfExp) and _is_metadata(item.test):
                 item.test = self.notified(at, item.test)
         node.generators = clauses

@@ -132,8 +132,10 @@ def _comprehensions(node: Any, form: Form, depth: int) -> Any:
             is_of_items = isinstance(generator.iter, ast.Name) and generator.iter.id.startswith(symbols.MARK)
             if is_of_items or _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
                 At(node).put(generator.iter)
-            elif isinstance(generator.iter, ast.Tuple) and _calls(generator.iter.elts[0], symbols.LOOP_HERE):
-                At(node).put(generator.iter.elts[0])  # see `_clauses_of_items`
+            elif isinstance(generator.iter, ast.Tuple):
+                for item in generator.iter.elts[:1]:
+                    if _calls(item, symbols.LOOP_HERE):
+                        At(node).put(item)  # see `_clauses_of_items`
     return node
 
 
