@@ -10,7 +10,7 @@ from typing import Any
 
 from cassette_import.interpreter.callables import lookup
 
-__all__ = ["ObservedAwaitable", "awaited", "is_awaitable", "named_like"]
+__all__ = ["LazyAwaitable", "ObservedAwaitable", "awaited", "is_awaitable", "named_like"]
 
 
 def is_awaitable(value: Any) -> bool:
@@ -71,6 +71,24 @@ class ObservedAwaitable:
                 if not hasattr(inner, "throw"):
                     raise
                 step, argument = inner.throw, error
+
+
+class LazyAwaitable:
+    """What the program gets in place of an awaitable that is no coroutine: Python does not warn if nobody awaits it."""
+
+    __slots__ = ("_coroutine", "_has_begun")
+
+    def __init__(self, coroutine: Any) -> None:
+        self._coroutine = coroutine
+        self._has_begun = False
+
+    def __await__(self) -> Any:
+        self._has_begun = True
+        return self._coroutine.__await__()
+
+    def __del__(self) -> None:
+        if not self._has_begun:
+            self._coroutine.close()
 
 
 def _do_nothing() -> None:

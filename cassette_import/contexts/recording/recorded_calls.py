@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable, named_like
+from cassette_import.contexts.recording.awaitables import LazyAwaitable, ObservedAwaitable, is_awaitable, named_like
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.effects import Effects
@@ -27,6 +27,7 @@ from cassette_import.contexts.recording.request_options import (
     LEFT_OUT,
 )
 from cassette_import.contexts.recording.tracebacks import without_frames_in
+from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
@@ -122,6 +123,9 @@ class RecordedCalls(RecordingContext):
             if not outcome:
                 observed = ObservedAwaitable(value, run_in_external_call)
                 shown = named_like(self._await_recorded(number, observed, response), value)
+                if lookup(type(value), "send") is None:
+                    line["no coroutine"] = True
+                    shown = LazyAwaitable(shown)
             changed = effects.encoded(self._encode, value)
             if changed:
                 outcome["changed"] = self._mask.value(changed)

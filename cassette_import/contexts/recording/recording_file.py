@@ -5,7 +5,7 @@ The first line is the header. Each further line is one of these:
 ``{"call": 7, "lane": 0, "what": […], "arguments": […], "site": […], "at": …, "value": …}``
     A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` instead of
     ``"value"`` if it raised. Without either, its result was an awaitable, which has
-    a line of its own when it ends.
+    a line of its own when it ends; ``"no coroutine"`` is true for another one than a coroutine.
     A call that carries an HTTP request has it as ``"request"``; if requests are filtered, ``"filtered"`` is true,
     and there are no arguments.
 ``{"end": 7, "at": 0.9, "value": …}``
@@ -203,8 +203,8 @@ class Call:
     """A recorded call: its sequence, function, arguments, request and call site, and its outcome."""
 
     __slots__ = (
-        "arguments", "changed", "encoded_request", "is_filtered", "is_pending", "number", "outcome", "sequence", "site",
-        "waited", "what",
+        "arguments", "changed", "encoded_request", "is_coroutine", "is_filtered", "is_pending", "number", "outcome",
+        "sequence", "site", "waited", "what",
     )  # fmt: skip
 
     def __init__(self, line: Mapping[str, Any]) -> None:
@@ -218,6 +218,7 @@ class Call:
         self.is_filtered = bool(line.get("filtered"))
         self.outcome = _outcome(line)
         self.is_pending = self.outcome is None  # its outcome is on a line of its own
+        self.is_coroutine = not line.get("no coroutine")  # if it is pending
         self.waited = False
 
 

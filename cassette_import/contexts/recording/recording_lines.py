@@ -93,6 +93,7 @@ _CHECKS: Final[dict[str, _Check]] = {
     "running": _all(_all(_is_number)),
     "request": _is_request,
     "filtered": lambda value: type(value) is bool,
+    "no coroutine": lambda value: type(value) is bool,
     "extended": _is_number,
     "match_on": _texts,
     "filter_headers": _all(_is_filter),

@@ -11,6 +11,7 @@ from typing import Any
 
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.awaitables import LazyAwaitable
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, NotRecorded
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
@@ -80,7 +81,7 @@ class ReplayedCalls(RecordingContext):
         if call.is_pending:
             awaitable: Any = self._await_replayed(call, response)
             awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
-            return awaitable
+            return awaitable if call.is_coroutine else LazyAwaitable(awaitable)
         self._order.wait_for_turn(call.number)
         if what[1] == "builtins.input":
             if arguments:

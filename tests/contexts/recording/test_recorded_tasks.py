@@ -1,6 +1,7 @@
 """Tasks, timers, queues and jobs of asyncio: a replay goes on in the recorded order, and timeouts expire in it."""
 
 import asyncio
+import gc
 import random
 import threading
 import time
@@ -239,6 +240,31 @@ async def waits_for_a_timer_or_not(log):
 
 
 OPTIONS = {"sets": False}
+
+
+class Later:
+    """An awaitable that is no coroutine, as libraries return it that let callers wait or not."""
+
+    def __await__(self):
+        return asyncio.sleep(0, random.random()).__await__()
+
+
+@boundary
+def later():
+    return Later()
+
+
+def test_an_awaitable_that_is_no_coroutine_need_not_be_awaited(tmp_path, recwarn):
+    async def wait():
+        later()
+        return await later(), asyncio.iscoroutine(later()), await asyncio.wait_for(later(), 1)
+
+    with Record(tmp_path / "later.cassette") as record:
+        before = overdub(record, lambda: asyncio.run(wait()))
+    assert overdub(Replay(tmp_path / "later.cassette"), lambda: asyncio.run(wait())) == before
+    assert before[1] is False
+    gc.collect()
+    assert not recwarn.list
 
 
 def test_a_program_that_changes_the_order_gets_a_message(tmp_path):
