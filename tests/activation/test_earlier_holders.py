@@ -358,10 +358,11 @@ def test_a_function_that_takes_others_is_followed_once(fresh):
 )
 def test_an_object_does_not_call_its_own_class(fresh, make):
     made = make()
-    with warnings.catch_warnings():
+    with contextlib.ExitStack() as stack, warnings.catch_warnings():
+        if type(made) is sqlite3.Connection:
+            stack.callback(made.close)
         warnings.simplefilter("error", CassetteWarning)
         overdub(Substitute({type(made): lambda *values: 2}), lambda: None)
-    del made
 
 
 def registered_by_decorator(kind):
