@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from cassette_import.runtime.tagging.classification import TABLES
-from cassette_import.runtime.tagging.classification.table import ITSELF, names_in
+from cassette_import.runtime.tagging.classification.tables import ITSELF, names_in
 
 PAGE = Path(__file__).resolve().parent / "tagging.md"
 _BETWEEN = re.compile(r"(?<=<!-- table of movers -->\n).*?(?=\n<!-- end of the table -->)", re.DOTALL)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import.activation.adoption import adopted_file, instrument_functions_of, makes_functions
 from cassette_import.errors import CassetteWarning
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.callables import python_function, wrapped_by
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.callbacks_in_c import function_of, functions_behind

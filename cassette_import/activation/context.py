@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from cassette_import.activation import module_levels, shutdown
-from cassette_import.activation.activations import ReadyActivation
+from cassette_import.activation import entering as module_levels
+from cassette_import.activation.activations import ReadyActivation, refresh
 from cassette_import.activation.adoption import (
     adopted_file,
     entering_frame,
@@ -20,30 +22,266 @@ from cassette_import.activation.adoption import (
 )
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
-from cassette_import.activation.hook_methods import add_assigned_methods, add_hook_points
 from cassette_import.activation.inheritance import WAITING
-from cassette_import.activation.keys import VariantKey
-from cassette_import.activation.misspelled_hooks import warn_of_misspelled_hooks
-from cassette_import.activation.quick_entries import enter_in_c
 from cassette_import.activation.root_calls import activation_of_root, driven_in, result_in_c, run_root
-from cassette_import.activation.type_defaults import TypeDefaults
 from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import StackVariant
+from cassette_import.activation.variants import StackVariant, VariantKey
+from cassette_import.errors import CassetteWarning
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
+from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
+from cassette_import.runtime.dispatch.hook_points import HookPoint, hook_points_of
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, EXEMPT_MANAGERS, IN_USE, INACTIVE, Activation
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
+from cassette_import.runtime.variant import ActiveVariant, Family
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.registry import registry
+
+# ---- hook methods: the hook points that take the places of the methods `prehook`, `overdub`, ... of context types
+
+
+def add_hook_points(context_type: type, recurse: Callable[..., Any]) -> None:
+    """Replace the hook methods of a class by hook points, which call the methods and register handlers.
+
+    `recurse` is what the overload of a context type does that defines none.
+    """
+    for kind in KINDS:
+        _add_hook_point(context_type, kind, recurse)
+
+
+def add_assigned_methods(context_type: type, base: type, recurse: Callable[..., Any]) -> None:
+    """Make hook points of methods that were assigned after the class was created: `Ctx.prehook = function`.
+
+    The classes are those that inherit from `base`.
+    """
+    for cls in context_type.__mro__:
+        if issubclass(cls, base):
+            for kind in KINDS:
+                if not isinstance(cls.__dict__.get(kind), HookPoint):
+                    _add_hook_point(cls, kind, recurse)
+
+
+def _add_hook_point(cls: type, kind: str, recurse: Callable[..., Any]) -> None:
+    there = cls.__dict__.get(kind)
+    own = there.method if isinstance(there, HookPoint) else there
+    inherited = None
+    if own is None:
+        for base in cls.__mro__[1:]:
+            found = base.__dict__.get(kind)
+            if isinstance(found, HookPoint):
+                found = inherited = found.method
+            elif found is not None:  # of a mix-in class that is no context
+                own = found
+            if found is not None:
+                break
+    if isinstance(own, (staticmethod, classmethod)):
+        own = own.__get__(None, cls)
+    if own is not None and not callable(own):
+        raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
+    default = recurse if kind == "overdub" else _do_nothing
+    setattr(cls, kind, HookPoint(kind, cls, own, inherited or default, _changed))
+
+
+def _do_nothing(context: Any, /, *arguments: Any, **keywords: Any) -> None:
+    """The hook of a context type that defines none."""
+
+
+def _changed(context_type: type) -> None:
+    """Refresh what is active where handlers of a context type were registered; have its unreached targets named."""
+    if not (_REPORTING or context_type.__module__.partition(".")[0] == _HOOK_METHODS_PACKAGE):
+        _REPORTING.append(os.getpid())
+        atexit.register(_report_unreached)
+    for activation in variants.changed(context_type):
+        refresh(activation)
+
+
+def _report_unreached() -> None:
+    from cassette_import.activation.unreached_targets import take_unreached  # late: few runs need it before their end
+    from cassette_import.runtime.dispatch.unfitting_handlers import issue_at_end
+
+    issue_at_end(take_unreached, _REPORTING[0])
+
+
+_HOOK_METHODS_PACKAGE: Final = __name__.partition(".")[0]
+_REPORTING: Final[list[int]] = []
+"""The process that names unreached targets when it ends."""
+
+
+# ---- defaults of context types
+
+
+class TypeDefaults:
+    """What most contexts of a type share: their events, their passes and the key for these.
+
+    Once some code has entered one of them, `latest` says what its next entry makes active. `Context.__enter__` reads
+    it, also in C.
+    """
+
+    __slots__ = ("_known", "events", "key", "latest", "passes")
+
+    def __init__(self, events: Events, passes: Sequence[Any], key: VariantKey) -> None:
+        self.events = events
+        self.passes = passes
+        self.key = key
+        self.forget_entries()
+
+    def forget_entries(self) -> None:
+        """Have the next entries find their roots and variants anew."""
+        self.latest: Any = _NO_ENTRY
+        self._known: dict[tuple[int, ...], ReadyEntry] = {}  # by the `id()` of the first three parts
+
+    def note_entry(self, code: CodeType, activation: Activation) -> None:
+        """Note what an entry has made active, if the next one by the same code will make the same active."""
+        outer, variant = activation.outer, activation.variant
+        if outer is None or variant is None or activation.tags or outer.suspended is not None:
+            return
+        # Another thread may have entered an instance with other events meanwhile, or one further out has got others.
+        if variant.keys != (*(() if outer.variant is None else outer.variant.keys), self.key):
+            return
+        if len(self._known) == _MOST_ENTRIES:  # a program may compile code without end
+            self.forget_entries()
+        entry = code, outer.variant, outer.roots, activation.roots, variant, variant.family, variant.instrumented_at
+        self.latest = self._known[id(code), id(outer.variant), id(outer.roots)] = entry
+
+    def known(self, code: CodeType, outer_variant: ActiveVariant | None, outer_roots: frozenset[str]) -> Any:
+        """The `ReadyEntry` of some code where a variant is active, with its roots; None if there was none."""
+        found = self._known.get((id(code), id(outer_variant), id(outer_roots)))
+        if found is not None:
+            self.latest = found
+        return found
+
+
+ReadyEntry = tuple[
+    CodeType, ActiveVariant | None, frozenset[str], frozenset[str], ActiveVariant, Family, dict[frozenset[str], int]
+]
+"""Code that enters contexts; the variant and the roots that are active there; the roots and the variant in the block,
+and what this variant keeps for good: its family, and what it is instrumented for."""
+_NO_ENTRY: Final[tuple[None, None, None]] = None, None, None
+_MOST_ENTRIES: Final = 1000
+
+
+# ---- methods of context types whose names are misspellings of hooks: no event calls them, so there is a warning
+
+_METHODS = type(lambda: None), staticmethod, classmethod
+
+
+def warn_of_misspelled_hooks(context_type: type) -> None:
+    """Warn of each method that is written like a hook, if the class and its bases have no hook of this kind.
+
+    Where they have one, it may well call the method: ``pre_hook`` may be what subclasses define.
+    """
+    for name, value in tuple(context_type.__dict__.items()):
+        if name[0] not in _FIRST_LETTERS or not isinstance(value, _METHODS):
+            continue
+        for kind in KINDS:
+            if is_misspelling(name, kind) and not _has_hook(context_type, kind):
+                function = python_function(value)
+                if function is not None:
+                    code = function.__code__
+                    text = f"{context_type.__qualname__}.{name} is no hook, and no event calls it; did you mean {kind}?"
+                    warnings.warn_explicit(text, CassetteWarning, code.co_filename, code.co_firstlineno, registry={})
+
+
+def is_misspelling(name: str, kind: str) -> bool:
+    """Whether a name can only be meant as that of a hook.
+
+    It has other capitals or underscores, or is one word in which a letter is missing, added or has changed places with
+    the next one. Names that say more (``prehooks``, ``overdub_call``) and private names are chosen on purpose.
+
+    >>> [name for name in ("preHook", "pre_hook", "prehok", "prehooks", "_prehook") if is_misspelling(name, "prehook")]
+    ['preHook', 'pre_hook', 'prehok']
+    """
+    word = name.lower()
+    if name == kind or word.strip("_") != word:
+        return False
+    if word.replace("_", "") == kind:
+        return True
+    if "_" in word or word[0] != kind[0] or kind in word:
+        return False
+    shorter, longer = sorted((word, kind), key=len)
+    if len(shorter) == len(longer):
+        return any(_swapped(word, at) == kind for at in range(len(word) - 1))
+    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+
+
+def _swapped(word: str, at: int) -> str:
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+def _has_hook(context_type: type, kind: str) -> bool:
+    return any(point.method is not None or point.handlers for point in hook_points_of(context_type, (kind,)))
+
+
+_FIRST_LETTERS = {letter for kind in KINDS for letter in (kind[0], kind[0].upper())}
+
+
+# ---- shutdown of the interpreter: finalizers run overdubbed code while CPython destroys modules
+#
+# After the `atexit` functions, CPython removes all modules from `sys.modules`. Then it resets `builtins`, and empties
+# the modules to which something still refers, cassette_import's among them. Finalizers run during all these steps.
+# Therefore:
+#
+# - When modules are removed, all contexts become inactive.
+# - CPython finds copies of cassette_import's modules in `sys.modules`, and empties the copies.
+#
+# What runs after the last step must not use globals of its module, which may be gone.
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
+
+def prepare() -> None:
+    """Put copies of cassette_import's modules into `sys.modules`.
+
+    The copy of this module holds an object whose finalizer runs when CPython removes the modules.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == _PACKAGE and isinstance(module, ModuleType):
+            copy = ModuleType(name)
+            vars(copy).update(vars(module))
+            if name == __name__:
+                finalizer = _ModulesRemoved()
+                vars(copy)[symbols.of_object(id(finalizer))] = finalizer
+            sys.modules[name] = copy
+
+
+class _ModulesRemoved:
+    """Its finalizer runs when CPython removes the modules from `sys.modules`."""
+
+    @hidden
+    def __del__(self) -> None:
+        for activation in IN_USE.values():
+            activation.variant = activation.family = None
+        ACTIVE.set(INACTIVE)
+        registry.is_over = True
+        FLAGS[IS_ANY_ACTIVE] = False
+
+
+# ---- quick entries: `with ctx:` in C, if the accelerator of dispatch is there
+
+
+def enter_in_c(context_type: type) -> None:
+    """Have the instances of a context type entered and left in C, where that is possible: usually they are ready."""
+    if DISPATCH.reason:
+        return
+    types = ReadyActivation, TypeDefaults, Family
+    in_use = IN_USE.entered, IN_USE.held, WAITING
+    prepared = POST_IMPORT, vars(sys), registry
+    for name, is_entry in (("__enter__", True), ("__exit__", False)):
+        method = vars(context_type)[name]
+        setattr(context_type, name, DISPATCH.EntryMethod(method, is_entry, types, in_use, prepared, IS_ANY_ACTIVE))
+
+
+# ---- `Context`: what hooks, overloads and passes belong to, and what is entered to make them active
 
 if TYPE_CHECKING:
     from cassette_import.runtime import driven_generators
@@ -423,4 +661,4 @@ def current() -> Context | None:
 
 
 WRAPPER_AWARE.update(map(id, (recurse, current)))
-atexit.register(shutdown.prepare)
+atexit.register(prepare)

@@ -27,7 +27,7 @@ from cassette_import.interpreter.callables import PROPERTIES, split
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
-from cassette_import.runtime.dispatch.made_takers import follow, is_dispatcher
+from cassette_import.runtime.dispatch.higher_order import follow, is_dispatcher
 from cassette_import.runtime.dispatch.unfitting_handlers import name_of
 
 __all__ = ["warn_of_holders"]

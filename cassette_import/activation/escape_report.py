@@ -19,7 +19,7 @@ from cassette_import.importing.finder import finder
 from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.callables import code_of, python_function
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.handler_table import Table
+from cassette_import.runtime.dispatch.hook_points import Table
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.lost_metadata import LOSSES
 from cassette_import.specialization.function_unit import Unit

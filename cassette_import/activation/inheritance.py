@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from cassette_import.activation import greenlets
 from cassette_import.activation.activations import inherited_activation
-from cassette_import.activation.generated_classes import GENERATORS, generate_class
 from cassette_import.activation.started_functions import (
     POOL_METHODS,
     ContextOfCall,
@@ -39,6 +38,49 @@ from cassette_import.interpreter.callables import CallableProxy
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER, takers_by_module
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in_thread
+from cassette_import.specialization.given_texts import GivenTexts
+from cassette_import.specialization.registry import registry
+
+__all__ = [
+    "DIVERTED",
+    "GENERATORS",
+    "WAITING",
+    "activate_in_forked_worker",
+    "add_done_callback",
+    "create_task",
+    "generate_class",
+    "is_forked_worker",
+    "make_pool_of_threads",
+    "prepare",
+    "run_job",
+    "run_thread",
+    "start_thread",
+    "submit_to_processes",
+    "submit_to_threads",
+]
+
+# ---- classes whose methods are generated while a context is active
+
+GENERATORS: Final = (
+    ("dataclasses", None, "_process_class"),
+    ("collections", None, "namedtuple"),
+    ("attr._make", "_ClassBuilder", "build_class"),
+)
+"""Module, class and name of the functions that return a class with generated methods."""
+
+
+@hidden
+def generate_class(generate: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    """Do what the function does, and instrument the methods of the class that it returns."""
+    kind = generate(*arguments, **keywords)
+    registry.instrument_class(kind)
+    return kind
+
+
+_GIVEN_TEXTS: Final = GivenTexts(registry, frozenset(module for module, _, _ in GENERATORS))
+
+
+# ---- inheritance: threads, executors' jobs and asyncio tasks get the active contexts with `inherit` when they are
 
 _VARIADIC: Final = 0x04 | 0x08
 """`inspect.CO_VARARGS` and `CO_VARKEYWORDS`."""

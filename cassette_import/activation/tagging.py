@@ -12,11 +12,10 @@ from cassette_import.activation.context import Context
 from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.runtime.tagging.computed_metadata import metadata_in
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
-from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of, tag_of_seed
-from cassette_import.runtime.tagging.tags import NO_METADATA, NO_METAMETA, Tag
+from cassette_import.runtime.tagging.tags import NO_METADATA, NO_METAMETA, Tag, checked, metadatatype
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = [

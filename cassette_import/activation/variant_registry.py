@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
-from cassette_import.activation.keys import VariantKey
-from cassette_import.activation.variants import StackVariant
+from cassette_import.activation.variants import StackVariant, VariantKey
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_work import own_work
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER

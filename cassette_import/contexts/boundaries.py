@@ -3,12 +3,12 @@
 `BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them.
 """
 
-from cassette_import.contexts.recording.boundary_watcher import boundary
 from cassette_import.contexts.recording.external_functions import (
     BOUNDARY,
     CALLBACK_TAKERS,
     ENVIRONMENT,
     GROUPS,
+    boundary,
     leading_outside,
 )
 

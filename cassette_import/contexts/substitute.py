@@ -11,9 +11,15 @@ from typing import Any
 
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import ResolvedTarget, Target, import_path, resolve_target
+from cassette_import.contexts.common.targets import (
+    ResolvedTarget,
+    Target,
+    constructor_hint,
+    import_path,
+    never_called,
+    resolve_target,
+)
 from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.contexts.common.unmatched_targets import constructor_hint, never_called
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Substitute"]

@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.distributed.context_descriptions import Description, checked
-from cassette_import.distributed.gathered_results import GatheredResults
-from cassette_import.distributed.joined_process import JoinedProcess
-from cassette_import.distributed.recorded_tasks import EachTask
-from cassette_import.distributed.task_runners import start_calling, stop_calling
+from cassette_import.distributed.joined_process import Description, GatheredResults, JoinedProcess, checked
+from cassette_import.distributed.recorded_tasks import EachTask, start_calling, stop_calling
 from cassette_import.interpreter.installed_packages import needs
 from cassette_import.interpreter.protocols import cast
 

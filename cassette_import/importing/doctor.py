@@ -10,9 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.package_walk import FoundModule, NoSuchPackage, modules_below
-from cassette_import.importing.selection import Selection
+from cassette_import.importing.selection import Decision, Selection, decide
 from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.specialization import disk_cache
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,23 +22,93 @@ from types import CodeType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.errors import CassetteWarning
-from cassette_import.importing.decision import Decision, decide, title_of
-from cassette_import.importing.other_finders import OtherFinders
-from cassette_import.importing.selection import Selection
-from cassette_import.importing.temporary_loader import TemporaryLoader
-from cassette_import.interpreter.constant_sets import with_settled_sets
+from cassette_import.importing.selection import Decision, Selection, decide, title_of
+from cassette_import.interpreter.code_objects import with_settled_sets
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.specialization.registry_port import registry
 
+__all__ = ["Finder", "Loader", "OtherFinders", "TemporaryLoader", "finder", "locate"]
+
+# ---- loaders that replace another tool's loader while one module is loaded
+
+
+class TemporaryLoader:
+    """Another tool's loader, while it loads one module (checklist F5, F6, F8).
+
+    It has the attributes of that loader, and `isinstance` takes it for one. Before the module runs, the original loader
+    takes its place again, so that the module sees that one.
+    """
+
+    def __init__(self, loader: Any, spec: ModuleSpec) -> None:
+        self._wrapped, self._spec = loader, spec
+
+    @property  # type: ignore[misc]  # it is not assignable
+    def __class__(self) -> Any:
+        return type(self._wrapped)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._wrapped, name)
+
+    def _restore_loader(self, module: ModuleType | None) -> None:
+        """Put the original loader back, in the spec and in the module."""
+        self._spec.loader = self._wrapped
+        if module is not None and vars(module).get("__loader__") is self:
+            module.__loader__ = self._wrapped
+
+
+# ---- asking the finders behind one of cassette_import's finders in `sys.meta_path`
+
+
+class _Searches(threading.local):
+    """The modules that a thread is searching for."""
+
+    def __init__(self) -> None:
+        self.running: set[str] = set()
+
+
+class OtherFinders:
+    """The finders behind one entry of `sys.meta_path`."""
+
+    def __init__(self, entry: Any) -> None:
+        self._entry = entry
+        self._searches = _Searches()
+
+    def search(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> tuple[ModuleSpec | None, Any]:
+        """Search for a module with them; return the spec and the finder that made it, or twice None."""
+        # A finder behind this one may search with all finders, this one included. Here it finds nothing then: otherwise
+        # the finders would call each other without end. The guard is for this thread alone: for other threads None
+        # would be wrong (checklist F2).
+        if fullname in self._searches.running:
+            return None, None
+        self._searches.running.add(fullname)
+        try:
+            for other in self._behind():
+                find_spec = getattr(other, "find_spec", None)  # some entries have none (checklist F3)
+                spec = None if find_spec is None else find_spec(fullname, path, target)
+                if spec is not None:
+                    return spec, other
+            return None, None
+        finally:
+            self._searches.running.discard(fullname)
+
+    def _behind(self) -> list[Any]:
+        entries = list(sys.meta_path)  # searching may change the list itself (checklist F3)
+        positions = [position for position, entry in enumerate(entries) if entry is self._entry]
+        return entries[positions[-1] + 1 :] if positions else entries
+
+
+# ---- the finder and the loaders: how selected modules are found, and where their code comes from
+
 if TYPE_CHECKING:
     from cassette_import.interpreter import python_cache
 else:
     (python_cache,) = late("cassette_import.interpreter", "python_cache")
 
-__all__ = ["Finder", "Loader", "finder", "locate"]
 
 _CodeGetter: TypeAlias = Callable[[str], CodeType | None]
 _Path: TypeAlias = Sequence[str] | None

@@ -12,9 +12,8 @@ from types import ModuleType, TracebackType
 from typing import Any, Final, Literal, NoReturn
 
 from cassette_import.errors import NotOverdubbable
-from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.finder import finder, locate
-from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
+from cassette_import.importing.selection import OURSELVES, Decision, Selection, decide, is_pattern
 from cassette_import.interpreter.namespaces import module_namespace
 from cassette_import.interpreter.records import Record
 from cassette_import.interpreter.silenced_warnings import SILENCED

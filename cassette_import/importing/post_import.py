@@ -9,8 +9,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from cassette_import.importing.other_finders import OtherFinders
-from cassette_import.importing.temporary_loader import TemporaryLoader
+from cassette_import.importing.finder import OtherFinders, TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
 
 Callback: TypeAlias = Callable[[str, ModuleType], None]

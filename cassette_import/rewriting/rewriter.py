@@ -8,44 +8,53 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries, variant_names
-from cassette_import.rewriting.branch_frames import assigned_contexts, handled, hook_context, with_contexts
-from cassette_import.rewriting.changing_nodes import changing_kinds
-from cassette_import.rewriting.entry_test import Entry, Surroundings
+from cassette_import.rewriting.entry_test import (
+    Entry,
+    Surroundings,
+    assigned_contexts,
+    handled,
+    hook_context,
+    needs_contexts,
+    with_contexts,
+)
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.bound_variables import NO_VARIABLES
 from cassette_import.rewriting.forms.followed_bodies import (
     BETWEEN_CALL_AND_BODY,
+    FOLLOWED,
     follow_body,
     follow_call,
     follow_lambda,
     follow_module,
     is_entered_otherwise,
 )
-from cassette_import.rewriting.forms.plain_reads import free_names, insert_reads_where_active, with_plain_reads_of
+from cassette_import.rewriting.forms.plain_reads import (
+    free_names,
+    insert_reads_where_active,
+    with_plain_reads,
+    with_plain_reads_of,
+)
+from cassette_import.rewriting.forms.returns_out_of_blocks import with_returns_kept
 from cassette_import.rewriting.forms.tagged import (
+    CATCHING,
     VARIABLES,
     insert_unwrapping,
     lambda_parameters,
+    parameters,
     rest_parameters,
     returned,
 )
-from cassette_import.rewriting.forms.untagged import has_untagged_form
+from cassette_import.rewriting.forms.untagged import has_untagged_form, in_order
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep
-from cassette_import.rewriting.forms.untagged_expressions import in_order
-from cassette_import.rewriting.function_blocks import (
-    block_of_passes,
-    has_events,
-    plain_branch,
-    with_unwrapping,
-)
 from cassette_import.rewriting.modes import BARE_LAMBDA, Mode, make_lambdas_bare
 from cassette_import.rewriting.node_rewriter import NodeRewriter
-from cassette_import.rewriting.resumed_parts import ResumedParts
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.annotations import annotate
-from cassette_import.rewriting.trees.evaluation_order import first_evaluated
+from cassette_import.rewriting.trees.annotations import CHANGING, NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
     Function,
@@ -56,8 +65,183 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
+from cassette_import.rewriting.trees.traversal import DEPTH, depth_of, first_evaluated
 from cassette_import.rewriting.uninterrupted import insert_parts
 from cassette_import.rewriting.untagged_resumed import ResumedBlocks, shape_of_untagged_body
+
+# ---- branches in a body that can be suspended
+#
+# An expression cannot catch exceptions. So if there are errorhooks, the statement around it has the handler. What the
+# variable of the pending event holds while the body is suspended is None: an event that was carried out here is over.
+
+_READ: Final = "_read"
+"""The attribute of an expression that holds the temporaries which a handler reads if an event in it fails."""
+
+
+class Rewriter(Protocol):
+    """What rewrites the parts."""
+
+    shapes: tuple[Shape, ...]
+    kept: str | None
+    read_by_handlers: set[str]
+
+    def block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
+        """Rewrite statements."""
+
+    def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
+        """Rewrite a node."""
+
+    def test(self, at: At, number: int, in_variables: bool = True, resumed: bool = False) -> ast.expr:
+        """The test for the branch of a shape."""
+
+
+class ResumedParts:
+    """Builds the branches of parts (see `uninterrupted.Parts`).
+
+    Parameters
+    ----------
+    rewriter:
+        Rewrites the parts.
+    """
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._watching = [shape for shape in rewriter.shapes if shape.has_errorhooks]
+        # A suspended body holds no activation if it can do without: that refers to all that its contexts have tagged.
+        self._in_variables = any(needs_contexts(shape) or not shape.tagging for shape in rewriter.shapes)
+
+    def run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """A run of statements, with a branch for each shape beside the one for all contexts."""
+        rewriter = self._rewriter
+        at = At(statements[0]).on_line_of(first_evaluated(statements[0]))
+        copies: list[Any] = [[clone(statement, rewriter.kept) for statement in statements] for _ in rewriter.shapes]
+        chain = rewriter.block(statements, Mode.CALLEE, None)
+        for number in reversed(range(len(rewriter.shapes))):
+            shape = rewriter.shapes[number]
+            read, outer = rewriter.read_by_handlers, {*rewriter.read_by_handlers}
+            read.clear()
+            branch = handled(at, rewriter.block(copies[number], Mode.INLINED, shape), shape, read)
+            read |= outer
+            branch = [*assigned_contexts(at, shape), *branch]
+            chain = [at.put(ast.If(rewriter.test(at, number, self._in_variables, resumed=True), branch, chain))]
+        setattr(chain[0], NOOVERDUB, True)
+        return chain
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """The same for an expression. One handler serves one shape: with more errorhooks, it looks up the context."""
+        if len(self._watching) > 1:
+            return node
+        rewriter = self._rewriter
+        at = At(node)
+        copies: list[Any] = [clone(node, rewriter.kept) for _ in rewriter.shapes]
+        value = rewriter.rewrite(node, Mode.CALLEE, None)
+        depth = depth_of(value)
+        read, outer = rewriter.read_by_handlers, {*rewriter.read_by_handlers}
+        read.clear()
+        for number in reversed(range(len(rewriter.shapes))):
+            shape = rewriter.shapes[number]
+            branch = rewriter.rewrite(copies[number], Mode.INLINED, shape)
+            depth = max(depth, depth_of(branch))
+            value = at.either(
+                rewriter.test(at, number, self._in_variables, resumed=True), with_contexts(at, shape, branch), value
+            )
+        setattr(value, NOOVERDUB, True)
+        setattr(value, DEPTH, depth)
+        setattr(value, _READ, frozenset(read))
+        read |= outer
+        return value  # type: ignore[no-any-return]  # what replaces a node may be of any kind
+
+    def around(self, statement: ast.stmt, made: list[ast.expr]) -> list[ast.stmt]:
+        """The statement, with the handler for events in such expressions."""
+        if len(self._watching) != 1:
+            return [statement]
+        read: set[str] = set().union(*(getattr(value, _READ) for value in made))
+        unbound, watched = handled(
+            At(statement).on_line_of(first_evaluated(statement)), [statement], self._watching[0], read
+        )
+        assert isinstance(watched, ast.Try)
+        for added in (unbound, *watched.handlers):
+            setattr(added, NOOVERDUB, True)
+        if self._rewriter.kept is not None:
+            setattr(watched, self._rewriter.kept, True)
+        return [unbound, watched]
+
+
+# ---- the blocks of a function before its events are rewritten: what each branch of it begins with
+
+
+def has_events(function: Function) -> bool:
+    """Whether anything in a function may be an event. Without any, it needs no branch and no test at its entry."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return any(hasattr(part, CHANGING) for part in body)
+
+
+def with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
+    """A block of a function whose values may be tagged, with the calls that take wrappers off."""
+    rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in rest_parameters(at, function)]
+    rest += parameters(at, function, is_suspendable(function))
+    block = with_returns_kept(function, block)
+    is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
+    # The awaiting code fetches the wrapper of the value that a function that can be suspended returned last.
+    names = Names(survey(function).declared, is_catching=is_catching or is_suspendable(function))
+    return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
+
+
+def plain_branch(at: At, body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
+    """The branch without any context. A closure reads these names without wrappers, if any value may be tagged."""
+    made = with_plain_reads(body, names) if names else None
+    return body if made is None else [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), made, body))]
+
+
+def block_of_passes(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a body that passes made; its declarations go to the top of the function."""
+    assert not isinstance(made, ast.Lambda)
+    _, body = split_docstring(made.body)
+    # For the type checker: declarations have names.
+    known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
+    for declaration in hoist_declarations(made, body):
+        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]  # its kind is known
+            declarations.append(declaration)
+    return body or [At(made).put(ast.Pass())]
+
+
+# ---- which kinds of nodes rewriting may change for some shapes, so that all other nodes are neither copied nor
+
+_ALWAYS: Final[frozenset[type[ast.AST]]] = frozenset({ast.ClassDef})
+_BY_EVENT: Final[dict[Events, frozenset[type[ast.AST]]]] = {
+    Events.CALLS: frozenset({ast.Call}),
+    Events.OPERATORS: frozenset(
+        {ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete}
+    ),
+}
+
+
+def changing_kinds(shapes: Sequence[Shape], of_module: bool = False) -> frozenset[type[ast.AST]] | None:
+    """The kinds of nodes that become events, or that rewriting changes otherwise; None if they may be of any kind.
+
+    Parameters
+    ----------
+    shapes:
+        The shapes.
+    of_module:
+        Whether it is the module level that is rewritten.
+    """
+    if any(shape.tagging or (shape.passes and not of_module) for shape in shapes):
+        return None
+    kinds: set[type[ast.AST]] = set() if of_module else set(_ALWAYS)
+    for event in Events:
+        if any(shape.wants(event) for shape in shapes):
+            if event not in _BY_EVENT:
+                return None
+            kinds |= _BY_EVENT[event]
+    if any(shape.follows_bodies for shape in shapes):
+        kinds |= FOLLOWED
+    if any(shape.has_errorhooks for shape in shapes):
+        kinds |= {ast.Try, ast.TryStar}
+    return frozenset(kinds)
+
+
+# ---- rewriting of a function, lambda or module: the tree that is compiled instead of the plain one
 
 
 def overdub_function(

@@ -9,15 +9,376 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
-from cassette_import.rewriting.forms.untagged_expressions import in_order
+from cassette_import.rewriting.forms.bound_variables import BoundVariables
+from cassette_import.rewriting.forms.callee import CalleeForm
+from cassette_import.rewriting.forms.hooked_event import Variables
+from cassette_import.rewriting.forms.inlined import InlinedForm
+from cassette_import.rewriting.forms.untagged import ExpressionSteps, in_order
+from cassette_import.rewriting.forms.untagged_branches import PlainCalls, is_too_deep, spans_lines
+from cassette_import.rewriting.forms.untagged_steps import EventsHere, Value, is_temporary
+from cassette_import.rewriting.modes import Mode
+from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.assignments import is_event
+from cassette_import.rewriting.syntax.expressions import attribute_name, global_name, namespace
 from cassette_import.rewriting.syntax.replacement import replaced
-from cassette_import.rewriting.trees.annotations import NOOVERDUB
+from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, NOOVERDUB, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import clone
-from cassette_import.rewriting.untagged_statements import SIMPLE_HANDLERS, SimpleStatements
+from cassette_import.rewriting.trees.scopes import bound_by_expressions, clone
+from cassette_import.rewriting.variant_names import VariantNames
+
+# ---- simple statements in the untagged form: those whose expressions become steps (`forms.untagged`)
+#
+# A handler returns whether it has rewritten its statement.
+
+
+class Rewriter(Protocol):
+    """What rewrites the parts that are no steps."""
+
+    def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
+        """Rewrite a node."""
+
+
+class SimpleStatements:
+    """Rewrites simple statements.
+
+    Parameters
+    ----------
+    shape:
+        The stack of contexts.
+    rewriter:
+        Rewrites the parts that are no steps.
+    inlined:
+        The form of these parts.
+    file:
+        A digest of the name of the file, for guards.
+    objects:
+        The names that the module assigns.
+    variables:
+        The variables of the function that no other code can assign.
+    """
+
+    _steps_type: type[ExpressionSteps] = ExpressionSteps
+
+    def __init__(
+        self,
+        shape: Shape,
+        rewriter: Rewriter,
+        inlined: InlinedForm | CalleeForm,
+        file: str,
+        objects: frozenset[str],
+        variables: Variables,
+    ) -> None:
+        self._variables = variables.names
+        self._inlined = inlined
+        self._shape, self._rewriter = shape, rewriter
+        self._bound = BoundVariables(variables.lasting)
+        self._events = self._events_of(VariantNames(shape.prefix))
+        calls = PlainCalls(shape.prefix, file, objects, self._events.plain, shape.tags_beside_targets)
+        self._steps = self._steps_type(
+            shape, self._rewrite, self._events, calls, self._bound, clause=self._clause, whole=self._comprehension
+        )
+
+    @staticmethod
+    def _events_of(names: VariantNames) -> EventsHere:
+        return EventsHere(names)
+
+    def _rewrite(self, node: ast.AST) -> Any:
+        """What replaces a node in the inlined form."""
+        return self._rewriter.rewrite(node, Mode.INLINED, self._shape)
+
+    def _clause(self, node: ast.comprehension, is_inner: bool) -> Any:
+        """What replaces a clause of a comprehension, whose conditions have been rewritten."""
+        if is_inner:  # the first iterable is evaluated before the comprehension
+            node.iter = self._rewriter.rewrite(node.iter, Mode.BARE, self._shape_of_bare)
+        return replaced(node, self._inlined, 0)
+
+    def _comprehension(self, node: ast.expr) -> Any:
+        """What replaces a comprehension whose parts have been rewritten."""
+        return replaced(node, self._inlined, 0)
+
+    @property
+    def _shape_of_bare(self) -> Shape | None:
+        """The shape whose events are rewritten where no temporaries are possible; None if any may be active."""
+        return self._shape
+
+    def bind(self, names: frozenset[str]) -> None:
+        """Note which variables are bound where a block begins."""
+        self._bound.names = names
+
+    def _end(self, at: At) -> None:
+        """End a statement: its temporaries are cleared."""
+        self._steps.clear(at, self._steps.taken(0))
+        self._steps.target = None
+
+    def _assign(self, node: ast.Assign) -> bool:
+        if is_too_deep(node):
+            return False
+        if len(node.targets) != 1:
+            return self._assign_all(node)
+        steps, target, at = self._steps, node.targets[0], At(node)
+        if isinstance(target, ast.Name):
+            if has(target, CLASS_NAME):
+                return False
+            if is_event(target, self._inlined):
+                self._store_global(target, steps.operand(node.value, True))
+                self._end(at)
+                return True
+            steps.target = target.id
+            steps.assign(at, target.id, steps.value(node.value), target)
+            self._bound.bind(target)
+        elif isinstance(target, (ast.Attribute, ast.Subscript)):
+            if (
+                isinstance(target, ast.Subscript)
+                and _has_slice(target.slice)
+                and not isinstance(target.slice, ast.Slice)
+            ):
+                return False
+            self._store(target, steps.operand(node.value, True))
+        elif not self._unpack(node, target):
+            return False
+        self._end(at)
+        return True
+
+    def _assign_all(self, node: ast.Assign) -> bool:
+        """`a = b.c = value`: the value is assigned to one target after the other."""
+        if not all(map(_is_simple_target, node.targets)):
+            return False
+        steps, bound = self._steps, self._bound
+        read = steps.operand(node.value, True)
+        for target in node.targets:
+            light: Any = clone(read[0])
+            full: Any = light if read[0] is read[1] else clone(read[1])
+            value = light, full
+            if not isinstance(target, ast.Name):
+                assert isinstance(target, (ast.Attribute, ast.Subscript))
+                self._store(target, value)
+            elif is_event(target, self._inlined):
+                self._store_global(target, value)
+            else:
+                steps.emit(At(node), Value(light, full), _storing(target))
+                bound.bind(target)
+        self._end(At(node))
+        return True
+
+    def _unpack(self, node: ast.Assign, target: ast.expr) -> bool:
+        """`a, b = value`, with variables as targets."""
+        steps, value = self._steps, node.value
+        assert isinstance(target, (ast.Tuple, ast.List))
+        if not all(isinstance(part, ast.Name) and not is_event(part, self._inlined) for part in target.elts):
+            return False
+        at, spec = At(target), assignments.spec_of(target)
+        tests: tuple[ast.expr, ...] = ()
+        if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+            if any(isinstance(part, ast.Starred) for part in value.elts):
+                return False
+            made = steps.value(value)
+            light, full = made.light, made.full
+        else:
+            light, full = steps.operand(value)
+            if not isinstance(light, ast.Name):
+                light, full = steps.kept(At(value), Value(light, full), 0)
+            kinds: list[ast.expr] = [
+                at.same(at.call(at.symbol(symbols.TYPE), [light]), at.kind(kind)) for kind in ("tuple", "list")
+            ]
+            tests = (at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), kinds)))),)
+        full = at.call(at.symbol(symbols.UNPACK), [full, at.constant(spec)])
+        steps.emit(At(node), Value(light, full, tests=tests), lambda value: ast.Assign([target], value))
+        self._bound.bind(target)
+        return True
+
+    def _store(self, target: ast.Attribute | ast.Subscript, value: tuple[ast.expr, ast.expr]) -> None:
+        """A value is stored that has been evaluated."""
+        steps, at = self._steps, At(target)
+        light, full = value
+        if isinstance(target, ast.Attribute):
+            name = "setattr"
+            ((owner, owner_full),) = steps.operands(at, [target.value])
+            arguments = [owner_full, at.constant(attribute_name(target)), full]
+        elif isinstance(target.slice, ast.Slice):
+            name = "operator.setitem"
+            owner, owner_full, index_full = steps.sliced(at, target.value, target.slice)
+            arguments = [owner_full, index_full, full]
+        else:
+            name = "operator.setitem"
+            (owner, owner_full), (index, index_full) = steps.operands(at, [target.value, target.slice])
+            arguments = [owner_full, index_full, full]
+            target.slice = index
+        target.value = owner
+        stored = at.put(ast.Assign([target], light))
+        event = at.put(ast.Expr(steps.over(at, name, arguments)))
+        steps.choose(at, event, stored)
+
+    def _store_global(self, target: ast.Name, value: tuple[ast.expr, ast.expr]) -> None:
+        """A value is stored to a name of the module that has been evaluated."""
+        steps, at = self._steps, At(target)
+        light, full = value
+        arguments = [namespace(at), at.constant(global_name(target)), full]
+        event = at.put(ast.Expr(steps.over(at, "primitives.store_global", arguments)))
+        steps.choose(at, event, at.put(ast.Assign([target], light)))
+
+    def _augmented(self, node: ast.AugAssign) -> bool:
+        if is_too_deep(node):
+            return False
+        target, at = node.target, At(node)
+        if isinstance(target, ast.Name):
+            if has(target, CLASS_NAME):
+                return False
+            if is_event(target, self._inlined) and has(target, GLOBAL):
+                return self._augmented_global(node, target)
+            if is_event(target, self._inlined) or has(target, GLOBAL):
+                return False
+            if not at.is_variable_here(node.value):
+                if self._may_change(target, node.value):
+                    return False
+                self._steps.flush(at)
+                self._steps.out.append(At(target).put(ast.Expr(At(target).load(target.id))))  # it may be unbound
+            self._steps.target = target.id
+            self._steps.augment(at, target.id, node)
+            self._end(at)
+            return True
+        if isinstance(target, ast.Subscript) and _has_slice(target.slice):
+            return False
+        steps = self._steps
+        place = At(target)
+        load: Any
+        if isinstance(target, ast.Attribute):
+            owner, _ = steps.operand(target.value, self._may_change(target.value, node.value))
+            load = place.put(ast.Attribute(owner, target.attr, ast.Load()))
+            store: Any = place.put(ast.Attribute(owner, target.attr, ast.Store()))
+            for made in (load, store):
+                if hasattr(target, "_private"):
+                    made._private = attribute_name(target)
+        else:
+            assert isinstance(target, ast.Subscript)
+            owner, _ = steps.operand(target.value, self._may_change(target.value, target.slice, node.value))
+            index, _ = steps.operand(target.slice, self._may_change(target.slice, node.value))
+            load = place.put(ast.Subscript(owner, index, ast.Load()))
+            store = place.put(ast.Subscript(owner, index, ast.Store()))
+        value, _ = steps.operand(load, True)
+        assert isinstance(value, ast.Name)
+        steps.augment(at, value.id, node)
+        self._store(store, (value, value))
+        self._end(at)
+        return True
+
+    def _augmented_global(self, node: ast.AugAssign, target: ast.Name) -> bool:
+        """``name op= value`` for a name of the module."""
+        steps, at = self._steps, At(node)
+        read: Any = At(target).load(target.id)
+        for kept in (GLOBAL, PRIVATE):
+            if hasattr(target, kept):
+                setattr(read, kept, getattr(target, kept))
+        light, _ = steps.operand(read, True)
+        if not is_temporary(light):
+            return False
+        assert isinstance(light, ast.Name)
+        steps.augment(at, light.id, node)
+        self._store_global(target, (light, light))
+        self._end(at)
+        return True
+
+    def _may_change(self, node: ast.expr, *others: ast.expr) -> bool:
+        """Whether an expression that is read twice is no variable that stays as it is while others are evaluated."""
+        if not isinstance(node, ast.Name) or node.id not in self._variables:
+            return True
+        return any(node.id in bound_by_expressions(other) for other in others)
+
+    def _annotated(self, node: ast.AnnAssign) -> bool:
+        """The annotation of a variable is not evaluated."""
+        if node.value is None or not node.simple:
+            return False
+        return self._assign(At(node).put(ast.Assign([node.target], node.value)))
+
+    def _expression(self, node: ast.Expr) -> bool:
+        if isinstance(node.value, (ast.Constant, ast.Name)) or is_too_deep(node):
+            return False
+        at, steps = At(node), self._steps
+        value = steps.value(node.value)
+        if value.is_inlined:
+            node.value = value.light
+            steps.out.append(node)
+        else:
+            steps.emit(at, value, lambda made: ast.Expr(made))
+        self._end(at)
+        return True
+
+    def _return(self, node: ast.Return) -> bool:
+        at, steps = At(node), self._steps
+        if node.value is None:
+            steps.flush(at, settle=True)
+            steps.out.append(node)
+            return True
+        if is_too_deep(node):
+            return False
+        value = steps.value(node.value)
+        if value.is_inlined:
+            value = Value(*steps.kept(at, value, 0))
+        if value.light is value.full:
+            steps.flush(at, settle=True)
+        steps.emit(at, value, lambda made: ast.Return(made))
+        steps.use_only([])
+        steps.pending, steps.is_unsettled = [], False
+        return True
+
+    def _assert(self, node: ast.Assert) -> bool:
+        """The test of an assertion, which nothing evaluates where Python ignores assertions."""
+        is_chain = isinstance(node.test, (ast.BoolOp, ast.Compare, ast.IfExp))
+        if is_too_deep(node.test) or (is_chain and spans_lines(node.test)):
+            return False
+        steps, at = self._steps, At(node)
+        steps.flush(at)
+
+        def make() -> None:
+            node.test = steps.tested(node.test)
+            if node.msg is not None:
+                node.msg = self._rewrite(node.msg)
+            steps.out.append(node)
+            steps.is_unsettled = True
+            self._end(at)
+
+        made = steps.apart(make)
+        steps.out.append(at.put(ast.If(at.put(ast.Name("__debug__", ast.Load())), made, [])))
+        return True
+
+    def _jump(self, node: ast.Break | ast.Continue) -> bool:
+        self._steps.flush(At(node))
+        self._steps.out.append(node)
+        return True
+
+
+def _storing(target: ast.expr) -> Callable[[ast.expr], ast.stmt]:
+    return lambda value: ast.Assign([target], value)
+
+
+def _is_simple_target(target: ast.expr) -> bool:
+    """Whether a value is stored to one place."""
+    if isinstance(target, ast.Subscript):
+        return not _has_slice(target.slice)
+    return isinstance(target, (ast.Name, ast.Attribute)) and not has(target, CLASS_NAME)
+
+
+def _has_slice(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Slice) for part in parts)
+
+
+SIMPLE_HANDLERS: Final[dict[type[ast.stmt], Callable[[SimpleStatements, Any], bool]]] = {
+    ast.Assign: SimpleStatements._assign,
+    ast.AnnAssign: SimpleStatements._annotated,
+    ast.AugAssign: SimpleStatements._augmented,
+    ast.Expr: SimpleStatements._expression,
+    ast.Return: SimpleStatements._return,
+    ast.Assert: SimpleStatements._assert,
+    ast.Break: SimpleStatements._jump,
+    ast.Continue: SimpleStatements._jump,
+}
+"""What rewrites a statement, by its type."""
+
+
+# ---- blocks of statements in the untagged form: compound statements, and the statements in them
 
 
 class UntaggedBlocks(SimpleStatements):

@@ -13,11 +13,9 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.untagged import has_untagged_form
+from cassette_import.rewriting.forms.untagged import ExpressionSteps, has_untagged_form
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep
-from cassette_import.rewriting.forms.untagged_events import EventsAnywhere, EventsHere
-from cassette_import.rewriting.forms.untagged_expressions import ExpressionSteps
-from cassette_import.rewriting.forms.untagged_steps import Claim, Value
+from cassette_import.rewriting.forms.untagged_steps import Claim, EventsAnywhere, EventsHere, Value
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax.assignments import is_event

@@ -5,12 +5,104 @@ They start with the prefix of the variant; those of its guards are among them (`
 
 from __future__ import annotations
 
+import enum
+import functools
+import importlib.util
 from typing import Final, get_args
 
+from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.guard_keys import ANYWHERE, KEYWORDS, Guard
-from cassette_import.rewriting.symbols import When
+from cassette_import.rewriting.symbols import (
+    ATTRIBUTES_WATCHED,
+    EPOCH,
+    IS_ANY_ACTIVE,
+    MARK,
+    METADATA_EXISTS,
+    ONLY_ARGUMENT_FREE,
+    RULED,
+    RULED_NAMES,
+    WATCHED_PREFIX,
+    WHOLE_TYPES_PREFIX,
+    When,
+)
+
+# ---- the keys of guards: how the attribute of a variant's cell that holds the guard of a call site is spelled
+
+KEYWORDS: Final = "k"
+ANYWHERE: Final = "a"
+
+
+class GuardKind(enum.Enum):
+    """What a guard holds, as its name spells it."""
+
+    CALLEE = "g"  # a callee that is a name of its own
+    OF_MODULE = "m"  # an attribute of a module: `os.path.join`
+    CLASS = "c"  # a class that is the receiver of a method
+    TYPES = "t"  # types of receivers of a method
+    TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
+    INSTANCES = "i"  # the same types, as a container of their instances
+    INSTANCES_OF_SUPER = "j"
+
+
+_GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
+
+
+class Guard(Record):
+    """A guard of a call site."""
+
+    kind: GuardKind
+    keywords: bool
+    """Whether the call has keyword arguments or splats."""
+    anywhere: bool
+    """Whether its code may run while another variant is active."""
+    file_digest: str
+    """A digest of the name of the file. In one file, the same text usually means the same callee."""
+    path: tuple[str, ...]
+    """The names by which the callee is reached (``os``, ``path``, ``join``).
+
+    For a method it is the line and the column of the call, and the name of the method.
+    """
+
+    @property
+    def key(self) -> str:
+        """The attribute of its variant's cell that holds the guard: what rewritten code passes to `learn`."""
+        flags = f"{KEYWORDS if self.keywords else ''}{ANYWHERE if self.anywhere else ''}"
+        return f"{self.kind.value}{flags}.{self.file_digest}.{'.'.join(self.path)}"
+
+    @classmethod
+    def parse(cls, key: str) -> Guard | None:
+        """The guard that has a key; None if no guard has it."""
+        letters, _, rest = key.partition(".")
+        kind, flags = _GUARD_KINDS.get(letters[:1]), letters[1:]
+        if kind is None or not rest or flags not in GUARD_FLAGS:
+            return None
+        digest, _, path = rest.partition(".")
+        return cls(kind, KEYWORDS in flags, ANYWHERE in flags, digest, tuple(path.split(".")))
+
+
+@hidden
+def parts_of_guard(key: str) -> tuple[str, bool, bool, tuple[str, ...]]:
+    """The letter of the kind, the flags `keywords` and `anywhere`, and the path of the guard that has a key.
+
+    `Guard.parse` for the first miss of a guard, of which there are thousands in a process: it runs in the middle of a
+    call of the program, so it calls nothing that a tracer would notice, such as the hash of a `GuardKind`.
+    """
+    letters, _, path = key.split(".", 2)
+    flags = letters[1:]
+    return letters[0], KEYWORDS in flags, ANYWHERE in flags, tuple(path.split("."))
+
+
+GUARD_FLAGS: Final = ("", KEYWORDS, ANYWHERE, KEYWORDS + ANYWHERE)
+"""What follows the letter of the kind in the first part of a key."""
+
+
+def file_digest(filename: str) -> str:
+    """A digest of the name of a file, for the names of its guards."""
+    return importlib.util.source_hash(filename.encode(errors="surrogatepass")).hex()[:6]
+
+
+# ---- the names of one variant: the one place that builds its symbols and takes them apart
 
 WILDCARD_PREFIX: Final = "@any"
 TAGGING_SUFFIX: Final = "t"
@@ -206,3 +298,63 @@ def splitting(hook: str) -> str:
 def is_failed(attribute: str) -> bool:
     """Whether an attribute of a variant's cell is its `VariantNames.failed`."""
     return attribute == _FAILED
+
+
+# ---- where rewritten code finds the value of a symbol, and what stands for it until code goes live
+#
+# A symbol whose value never changes is a constant of the code. All others are attributes of a *cell*, which is a
+# constant: there is one cell for the flags, one for the names of attributes, and one for each variant. The compiler
+# gets a placeholder for each constant.
+
+FLAGS: Final = "@flags"
+"""The cell of the flags: what is true of the whole process at the moment."""
+
+_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, EPOCH, RULED, RULED_NAMES})
+
+WATCHES: Final = "@watches"
+"""The cell of the names of attributes: which of them contexts watch."""
+
+
+@functools.lru_cache(4096)
+def place_of(symbol: str) -> tuple[str, str] | None:
+    """The cell that a symbol is in, and the name of its attribute; None if the value is a constant of the code."""
+    if symbol in _IN_FLAGS or symbol.startswith(WHOLE_TYPES_PREFIX):
+        return FLAGS, symbol
+    if symbol == ATTRIBUTES_WATCHED or symbol.startswith(WATCHED_PREFIX):
+        return WATCHES, symbol
+    prefix, _, attribute = symbol.partition(".")
+    number = prefix[1:].removeprefix(WILDCARD_PREFIX[1:]).removesuffix(TAGGING_SUFFIX)
+    is_of_variant = attribute and prefix[:1] == MARK and number.isdecimal()
+    return (cell_of(prefix), attribute) if is_of_variant else None
+
+
+def cell_of(prefix: str) -> str:
+    """The symbol of the cell of a variant."""
+    return f"{prefix}."
+
+
+Placeholder = tuple[frozenset[str]]
+
+
+@functools.cache
+def placeholder(symbol: str) -> Placeholder:
+    """What code has for a constant that cannot be serialised, before it goes live.
+
+    The compiler makes no tuple with a set in it from the source of a program; a pass that returns one is refused.
+    """
+    return (frozenset((symbol,)),)
+
+
+def is_placeholder(const: object) -> bool:
+    """Whether a constant stands for a symbol."""
+    return type(const) is tuple and symbol_in(const) is not None
+
+
+@hidden
+def symbol_in(const: tuple[object, ...]) -> str | None:
+    """The symbol that a tuple is the placeholder of; None if it is none."""
+    if len(const) == 1 and type(const[0]) is frozenset and len(const[0]) == 1:
+        symbol: object = next(iter(const[0]))
+        if type(symbol) is str and symbol[:1] == MARK:
+            return symbol
+    return None

@@ -15,7 +15,7 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.callables import lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 

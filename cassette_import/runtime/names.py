@@ -12,7 +12,8 @@ from types import CodeType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.rewriting import symbol_places, symbols
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting import variant_names as symbol_places
 
 LATE: Final[dict[str, Callable[[], None]]] = {}
 """For symbols of modules that few processes need: functions that bind all symbols of the module."""

@@ -8,23 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.bound_variables import LastingVariables
-from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_identity import is_same
 from cassette_import.rewriting.trees.code_matching import all_names
+from cassette_import.rewriting.variant_names import file_digest
 from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.cached_code import digest_of, name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS, CompilationListener
 from cassette_import.specialization.function_unit import FileRecord, Unit
-from cassette_import.specialization.live_code import live
+from cassette_import.specialization.live_code import digest_of, live, name_of
 from cassette_import.specialization.module_cache import MODULE_CACHE, MODULE_LEVEL, ModuleCache
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.source_file import SourceFile

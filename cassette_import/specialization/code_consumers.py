@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter.code_objects import DERIVED
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.interpreter.own_work import own_work
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter.code_objects import DERIVED
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -20,7 +20,7 @@ from cassette_import.rewriting.trees.code_matching import (
     nested_functions,
     replace_functions,
 )
-from cassette_import.runtime.dispatch.function_code import set_code
+from cassette_import.runtime.dispatch.hook_functions import set_code
 from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import generated_code, trampolines

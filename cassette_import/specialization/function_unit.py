@@ -11,7 +11,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.cached_code import CachedModule
+from cassette_import.specialization.live_code import CachedModule
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.trampolines import Reference
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from cassette_import.runtime.dispatch.function_code import set_code
+from cassette_import.runtime.dispatch.hook_functions import set_code
 from cassette_import.specialization.registry import registry
 
 

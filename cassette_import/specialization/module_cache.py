@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Final, TypeVar
 
-from cassette_import.interpreter.constant_sets import has_sets, with_settled_sets
+from cassette_import.interpreter.code_objects import has_sets, with_settled_sets
 from cassette_import.interpreter.records import Record
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
-from cassette_import.specialization.cached_code import CachedBody, CachedModule, digest_of
 from cassette_import.specialization.function_unit import FileRecord
+from cassette_import.specialization.live_code import CachedBody, CachedModule, digest_of
 from cassette_import.specialization.progress import PROGRESS
 
 MODULE_LEVEL: Final = "<module>"

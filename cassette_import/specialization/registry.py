@@ -12,7 +12,8 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import CassetteWarning
-from cassette_import.interpreter import code_flags, heap
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import heap
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
@@ -22,17 +23,17 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.own_work import OWN_WORK, own_work
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
-from cassette_import.runtime.dispatch.function_code import set_code
+from cassette_import.runtime.dispatch.hook_functions import set_code
 from cassette_import.runtime.names import FLAGS, is_rewritten
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import generated_code, registry_port, trampolines
-from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
+from cassette_import.specialization.live_code import cached_module
 from cassette_import.specialization.module_cache import MODULE_CACHE
 
 if TYPE_CHECKING:

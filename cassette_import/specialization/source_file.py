@@ -11,8 +11,8 @@ import sys
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.constant_sets import with_settled_sets
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter.code_objects import with_settled_sets
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.rewriting.module_names import ModuleNames

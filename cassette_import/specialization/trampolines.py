@@ -21,7 +21,7 @@ from operator import is_
 from types import CodeType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.hidden_frames import UNMONITORED, hidden, hide
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.trees.code_identity import is_same

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.rewriting import symbol_places, variant_names
+from cassette_import.rewriting import variant_names
+from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards

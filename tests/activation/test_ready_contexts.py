@@ -13,7 +13,7 @@ from helpers.accelerator import problem_of_dispatch
 
 from cassette_import import Context, Events, current
 from cassette_import.activation.activations import EnteredActivation, ReadyActivation
-from cassette_import.activation.quick_entries import enter_in_c
+from cassette_import.activation.context import enter_in_c
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 

@@ -180,7 +180,7 @@ def test_a_result_is_corrupted_at_random(program):
     ids=repr,
 )
 def test_a_random_corruption_is_another_value_of_the_same_type(value):
-    from cassette_import.contexts.faults.options import corrupted
+    from cassette_import.contexts.faults.context import corrupted
 
     for seed in range(20):
         wrong = corrupted(value, random.Random(seed))
@@ -189,13 +189,13 @@ def test_a_random_corruption_is_another_value_of_the_same_type(value):
 
 
 def test_each_corruption_of_an_empty_list_is_a_new_list():
-    from cassette_import.contexts.faults.options import corrupted
+    from cassette_import.contexts.faults.context import corrupted
 
     assert corrupted([], random.Random(1)) is not corrupted([], random.Random(1))
 
 
 def test_keys_whose_repr_raises_are_corrupted():
-    from cassette_import.contexts.faults.options import corrupted
+    from cassette_import.contexts.faults.context import corrupted
 
     class Hostile:
         def __repr__(self):
@@ -205,7 +205,7 @@ def test_keys_whose_repr_raises_are_corrupted():
 
 
 def test_values_of_other_types_are_corrupted_into_none():
-    from cassette_import.contexts.faults.options import corrupted
+    from cassette_import.contexts.faults.context import corrupted
 
     assert [corrupted(value, random.Random(1)) for value in (None, object())] == [None] * 2
 

@@ -150,7 +150,7 @@ def test_a_call_that_raises_holds_up_nobody(work, folder, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_does_not_hold_the_lock(work, folder, tmp_path):
-    from cassette_import.contexts.memoize.file_locks import FileLocks
+    from cassette_import.contexts.memoize.stores import FileLocks
 
     locks = FileLocks(folder)
     held = locks.hold("one")

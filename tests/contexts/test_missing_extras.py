@@ -25,7 +25,7 @@ CASES = {
     ),
     "the first task of parallel": (
         "distributed",
-        "from cassette_import.contexts.parallel.cluster import Cluster; Cluster(None, None, 1).client()",
+        "from cassette_import.contexts.parallel.context import Cluster; Cluster(None, None, 1).client()",
         "ImportError: parallel needs dask.distributed: install cassette_import[distributed]",
     ),
     "contexts in workers": (

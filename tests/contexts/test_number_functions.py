@@ -17,17 +17,16 @@ pytest.importorskip("scipy", reason="patterns are arrays of SciPy")
 
 import numpy as np
 
-from cassette_import.contexts.algebra.overloads import EVERY_ALGEBRA
-from cassette_import.contexts.autodiff.arrays.rules.elementwise import PARTIALS as ARRAY_PARTIALS
+from cassette_import.contexts.algebra.context import EVERY_ALGEBRA
+from cassette_import.contexts.autodiff.arrays.rules.reductions import PARTIALS as ARRAY_PARTIALS
 from cassette_import.contexts.backends.operations import _OPERATIONS as COMPILED
 from cassette_import.contexts.common.number_functions.row import LINEAR, STEP
-from cassette_import.contexts.common.number_functions.steps import STEPS
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, FOLDS, IN_PLACE, NUMBERS, ROWS
+from cassette_import.contexts.common.number_functions.table import BY_UFUNC, FOLDS, IN_PLACE, NUMBERS, ROWS, STEPS
 from cassette_import.contexts.common.partials import JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
-from cassette_import.contexts.contract.rules import FOLDS as CONTRACTED_FOLDS
-from cassette_import.contexts.contract.rules import RULES as CONTRACTED
-from cassette_import.contexts.flops.arrays import ArrayRules
-from cassette_import.contexts.flops.operations import OPERATIONS as COUNTED
+from cassette_import.contexts.contract.paths import FOLDS as CONTRACTED_FOLDS
+from cassette_import.contexts.contract.paths import RULES as CONTRACTED
+from cassette_import.contexts.flops.context import OPERATIONS as COUNTED
+from cassette_import.contexts.flops.context import ArrayRules
 from cassette_import.contexts.graph.known_functions import is_pure
 from cassette_import.contexts.intervals.rules import CHOICES
 from cassette_import.contexts.intervals.rules import FOLDS as ENCLOSED_FOLDS
@@ -39,7 +38,7 @@ from cassette_import.contexts.precision.rounding import _EXACT, _FOLDS, _ROUNDED
 from cassette_import.contexts.precision.rules import DECISIONS, MPContext
 from cassette_import.contexts.precision.rules import FOLDS as SHADOWED_FOLDS
 from cassette_import.contexts.precision.rules import RULES as SHADOWED
-from cassette_import.contexts.sparsity.rules import KINDS, UFUNC_KINDS
+from cassette_import.contexts.sparsity.number import KINDS, UFUNC_KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "contexts-algebra.md"
 FUNCTIONS = [(function, row) for row in ROWS for function in row.functions if function not in IN_PLACE]
@@ -237,7 +236,7 @@ def test_a_function_is_added_to_all_contexts_by_one_row(tmp_path):
     program = """
         import math
 
-        from cassette_import.contexts.common.number_functions import elementary
+        from cassette_import.contexts.common.number_functions import table as elementary
         from cassette_import.contexts.common.number_functions.row import Growth, Row
 
         def softplus(x):
@@ -260,7 +259,7 @@ def test_a_function_is_added_to_all_contexts_by_one_row(tmp_path):
         from cassette_import.contexts.intervals import Interval, enclosure
         from cassette_import.contexts.precision import shadow
         from cassette_import.contexts.precision.rounding import _ROUNDED
-        from cassette_import.contexts.sparsity.rules import KINDS, curved
+        from cassette_import.contexts.sparsity.number import KINDS, curved
 
         def f(x):
             return 2.0 * softplus(x)

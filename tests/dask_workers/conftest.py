@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cassette_import.contexts.parallel.cluster import local_processes
+from cassette_import.contexts.parallel.context import local_processes
 
 TARGETS = """
 import decimal
@@ -133,7 +133,7 @@ def program(folder, work):
 @pytest.fixture
 def made_here(monkeypatch):
     """Lets a context make calls in this process whose results are needed at once, after one task of the call site."""
-    from cassette_import.contexts.parallel import needed_at_once
+    from cassette_import.contexts.parallel import tasks as needed_at_once
 
     monkeypatch.setattr(needed_at_once, "FIRST_TASKS", 1)
 

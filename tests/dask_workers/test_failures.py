@@ -58,7 +58,7 @@ def environment(folder):
 
 
 def test_a_scheduler_that_dies_during_a_run_loses_nothing(cluster, work, program):
-    from cassette_import.contexts.parallel.scheduler_client import SchedulerClient
+    from cassette_import.contexts.parallel.worker_process import SchedulerClient
 
     module = program(LOOP)
     with SchedulerClient(cluster.scheduler_address, set_as_default=False) as client:

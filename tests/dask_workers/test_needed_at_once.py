@@ -12,8 +12,9 @@ pytest.importorskip("distributed.client", reason="dask.distributed is not instal
 from helpers.observed_calls import observed
 
 from cassette_import import overdub
-from cassette_import.contexts.parallel import Parallel, needed_at_once
-from cassette_import.contexts.parallel.needed_at_once import FIRST_TASKS, NeededAtOnce
+from cassette_import.contexts.parallel import Parallel
+from cassette_import.contexts.parallel import tasks as needed_at_once
+from cassette_import.contexts.parallel.tasks import FIRST_TASKS, NeededAtOnce
 
 NAMES = ("load", "score", "noisy", "failing", "slow")
 

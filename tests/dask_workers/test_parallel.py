@@ -535,7 +535,7 @@ def test_a_call_whose_worker_dies_is_made_in_this_process(work, client, program)
 def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program):
     from distributed import Client
 
-    from cassette_import.contexts.parallel.cluster import local_processes
+    from cassette_import.contexts.parallel.context import local_processes
 
     cluster = local_processes(0)
     client = Client(cluster, set_as_default=False)
@@ -548,7 +548,7 @@ def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program
 
 
 STARTING = """
-from cassette_import.contexts.parallel import cluster
+from cassette_import.contexts.parallel import context as cluster
 
 cluster.DEATH_TIMEOUT = 15.0
 cluster.local_processes(2)

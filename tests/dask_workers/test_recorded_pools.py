@@ -8,7 +8,7 @@ import pytest
 
 from cassette_import.contexts import Record
 from cassette_import.distributed import PoolInitializer
-from cassette_import.distributed.pool_tasks import call_around_tasks
+from cassette_import.distributed.pool_initializer import call_around_tasks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has one way to start processes")
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
-from cassette_import.contexts.parallel.cluster import local_processes
+from cassette_import.contexts.parallel.context import local_processes
 from cassette_import.distributed import CassettePlugin
 
 DEADLY = """

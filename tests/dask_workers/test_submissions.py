@@ -5,7 +5,8 @@ import pytest
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
 from cassette_import import overdub
-from cassette_import.contexts.parallel import Parallel, submissions
+from cassette_import.contexts.parallel import Parallel
+from cassette_import.contexts.parallel import tasks as submissions
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
 from cassette_import import overdub
-from cassette_import.contexts.parallel import Parallel, progress
-from cassette_import.contexts.parallel.progress import Progress
+from cassette_import.contexts.parallel import Parallel
+from cassette_import.contexts.parallel import context as progress
+from cassette_import.contexts.parallel.context import Progress
 
 
 class Terminal:

@@ -29,9 +29,8 @@ import pytest
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing import finder as finder_module
-from cassette_import.importing.decision import decide
 from cassette_import.importing.finder import Finder, Loader, locate
-from cassette_import.importing.selection import Selection
+from cassette_import.importing.selection import Selection, decide
 from cassette_import.interpreter.late_modules import execute_all
 
 ROOT = Path(finder_module.__file__).parents[2]

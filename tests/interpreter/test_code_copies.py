@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from cassette_import import Context, Events, install, overdub
-from cassette_import.interpreter.code_copies import changed_copy
+from cassette_import.interpreter.code_objects import changed_copy
 
 COMPREHENSIONS = {
     "that runs": "y = [i for i in range(2)]",

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from cassette_import.interpreter.stack_room import with_stack_room
+from cassette_import.interpreter.fresh_stack import with_stack_room
 
 resource = pytest.importorskip("resource", reason="page faults are counted by getrusage")
 

@@ -9,10 +9,10 @@ import re
 import pytest
 
 import cassette_import
-from cassette_import.rewriting import symbol_places, symbols, temporaries, variant_names
+from cassette_import.rewriting import symbols, temporaries, variant_names
+from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.guard_keys import Guard, GuardKind, file_digest
-from cassette_import.rewriting.variant_names import VariantNames
+from cassette_import.rewriting.variant_names import Guard, GuardKind, VariantNames, file_digest
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.names import cell_attributes, make_cell
 

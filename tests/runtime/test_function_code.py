@@ -8,7 +8,7 @@ import pytest
 from helpers.accelerator import problem_of_dispatch
 
 from cassette_import import Context, Events, overdub
-from cassette_import.runtime.dispatch.function_code import set_code, specialised_calls
+from cassette_import.runtime.dispatch.hook_functions import set_code, specialised_calls
 
 PROGRAM = """
     def call(function, count):

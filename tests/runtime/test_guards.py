@@ -14,7 +14,7 @@ from helpers.accelerator import ways_of_dispatch
 
 from cassette_import import Context, overdub
 from cassette_import.interpreter import callables, heap
-from cassette_import.runtime.dispatch import callee_interception
+from cassette_import.runtime.dispatch import event_runner as callee_interception
 from cassette_import.runtime.names import OBJECTS
 
 PROGRAM = """

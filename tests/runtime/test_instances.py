@@ -7,7 +7,7 @@ import pytest
 from helpers.accelerator import problem_of_dispatch
 
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
-from cassette_import.runtime.dispatch.instances import InstancesInPython
+from cassette_import.runtime.dispatch.guards import InstancesInPython
 
 
 @pytest.fixture(params=["in C", "in Python"])

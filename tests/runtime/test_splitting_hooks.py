@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cassette_import.interpreter.callables import split
-from cassette_import.runtime.dispatch.splitting_hooks import splitting
+from cassette_import.runtime.dispatch.bound_hooks import splitting
 
 
 class Instance:

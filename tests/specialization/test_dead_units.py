@@ -12,7 +12,7 @@ import pytest
 from cassette_import import Context, overdub
 from cassette_import.passes.if_conversion import ConvertedCode, if_conversion
 from cassette_import.rewriting.events import Events
-from cassette_import.specialization.dead_units import Sweeper
+from cassette_import.specialization.instrumentation import Sweeper
 from cassette_import.specialization.passes import pass_runner
 from cassette_import.specialization.registry import registry
 
@@ -80,7 +80,7 @@ def sweep():
 
 def sweep_everything(monkeypatch):
     """Search also if few units seem to be dead."""
-    monkeypatch.setattr("cassette_import.specialization.dead_units._count_without_functions", len)
+    monkeypatch.setattr("cassette_import.specialization.instrumentation._count_without_functions", len)
     sweep()
 
 

@@ -5,7 +5,7 @@ import marshal
 import pytest
 from helpers.command_line import cassette
 
-from cassette_import.interpreter.constant_sets import has_sets, with_settled_sets
+from cassette_import.interpreter.code_objects import has_sets, with_settled_sets
 
 MODULE = """
 MODULE_LEVEL = [item for item in {24, 16, 8, 0}]

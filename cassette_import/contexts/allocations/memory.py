@@ -9,20 +9,155 @@ event of one thread and ends with one of another belongs to neither.
 from __future__ import annotations
 
 import gc
+import os
+import sysconfig
 import threading
 import tracemalloc
+from _tracemalloc import _get_traces  # a snapshot makes objects of them, which takes ten times as long
+from collections.abc import Sequence
 from threading import get_ident
 from typing import Any, Final
 
-from cassette_import.contexts.allocations.call_tree import NO_PLACE, Node, ThreadTree
-from cassette_import.contexts.allocations.depth import FRAMES, below, without_lines
-from cassette_import.contexts.allocations.highest_event import HighestEvent
-from cassette_import.contexts.allocations.live_blocks import LiveBlocks
+from cassette_import.contexts.allocations.call_tree import FRAMES, NO_PLACE, Node, ThreadTree, below, without_lines
 from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
 
-__all__ = ["SEVERAL_THREADS", "Memory", "measured"]
+__all__ = ["SEVERAL_THREADS", "HighestEvent", "LiveBlocks", "Memory", "is_own_file", "measured"]
+
+# ---- which memory is alive at a moment, by the line of the program that allocated it
+#
+# `tracemalloc` has the innermost frames of each block. Blocks that cassette_import allocated for itself are left out;
+# frames of it that only pass a call on are looked through.
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_PASSING_ON: Final = tuple(_PACKAGE + name + os.sep for name in ("activation", "importing", "runtime"))
+_STANDARD_LIBRARY: Final = sysconfig.get_path("stdlib") + os.sep
+_THIRD_PARTY: Final = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
+
+Traceback = tuple[tuple[str, int], ...]
+"""Files and lines, the innermost frame first."""
+
+
+class LiveBlocks:
+    """The blocks that were alive at some moments; at none to begin with.
+
+    They are put together by line when that is asked for. As long as memory is traced, it takes ten times as long: each
+    number that is computed is a new block. The traces are kept as they are: tuples that were freed here would be the
+    next ones of the program, as if those allocated nothing.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[Sequence[Any]] = []  # domain, size, traceback and depth of each block
+
+    def __len__(self) -> int:
+        """How many blocks there are, those of cassette_import included."""
+        return sum(map(len, self._parts))
+
+    def add_all(self) -> None:
+        """Add all blocks that are alive now."""
+        is_enabled = gc.isenabled()
+        gc.disable()  # the program's garbage lives as long as it would
+        try:
+            self._parts.append(_get_traces())
+        finally:
+            if is_enabled:
+                gc.enable()
+
+    def added_to(self, others: LiveBlocks) -> LiveBlocks:
+        """These blocks and others."""
+        both = LiveBlocks()
+        both._parts = others._parts + self._parts
+        return both
+
+    def by_line(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Numbers of bytes and blocks that the program has allocated, by file and line."""
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for traces in self._parts:
+            lines: dict[int, tuple[str, int] | None] = {}
+            for _, size, traceback, _ in traces:
+                if id(traceback) not in lines:  # blocks of one traceback share the object
+                    lines[id(traceback)] = _program_line(traceback)
+                line = lines[id(traceback)]
+                if line is not None:
+                    total, count = found.get(line, (0, 0))
+                    found[line] = total + size, count + 1
+        return found
+
+
+def _program_line(traceback: Traceback) -> tuple[str, int] | None:
+    """The line of the program that has allocated a block; None if cassette_import has done it for itself."""
+    found = None
+    for frame in traceback:
+        filename = frame[0]
+        if not filename.startswith(_PACKAGE):
+            if found is None:
+                found = frame
+            if not _is_standard_library(filename):
+                return found
+        elif not filename.startswith(_PASSING_ON):
+            return None
+    return found
+
+
+@without_lines
+def is_own_file(filename: str) -> bool:
+    """Whether a file is one of cassette_import.
+
+    >>> is_own_file(__file__), is_own_file("shop.py")
+    (True, False)
+    """
+    return filename.startswith(_PACKAGE)
+
+
+def _is_standard_library(filename: str) -> bool:
+    is_in_its_folder = filename.startswith(_STANDARD_LIBRARY) and not filename.startswith(_THIRD_PARTY)
+    return is_in_its_folder or filename.startswith("<frozen ")
+
+
+# ---- what was alive at the event with the most memory: the blocks there are looked at as memory rises
+#
+# To look at all blocks takes time for each of them. So it happens at each new highest event as long as that costs less
+# than the events themselves, and otherwise when memory has risen by an eighth.
+
+_BLOCKS_FOR_AN_EVENT: Final = 8
+"""To look at so many blocks takes a fifth of the time that the hooks of an event take."""
+_NINE: Final = 9
+_EIGHTHS: Final = 8
+"""Integers: a float that a hook frees would be the next one of the program, as if that allocated nothing."""
+
+
+class HighestEvent:
+    """The event at which the most memory was alive, of those at which all blocks were looked at.
+
+    Attributes
+    ----------
+    level:
+        How many bytes were alive.
+    blocks:
+        The blocks that were alive.
+    far_above:
+        The level at which the blocks are looked at again, however few events there were since then.
+    waiting:
+        The number of events until a higher level is enough; each event counts it down.
+    """
+
+    __slots__ = ("blocks", "far_above", "level", "waiting")
+
+    def __init__(self) -> None:
+        self.level = self.far_above = self.waiting = 0
+        self.blocks = LiveBlocks()
+
+    def note(self, level: int) -> None:
+        """Look at the blocks of an event that has more memory than any before."""
+        self.level = level
+        self.far_above = -(-level * _NINE // _EIGHTHS)
+        self.blocks = LiveBlocks()
+        self.blocks.add_all()
+        self.waiting = -(-len(self.blocks) // _BLOCKS_FOR_AN_EVENT)
+
+
+# ---- memory at call boundaries: what rose and fell between two events, and which call it belongs to
 
 SEVERAL_THREADS: Final = "several threads"
 """The name of the tree for what belongs to one of several threads."""

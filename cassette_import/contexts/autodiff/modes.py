@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
 import itertools
+import math
 import numbers
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from decimal import Decimal
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.autodiff.complex_rules import ATTRIBUTES, COMPLEX_PARTIALS
 from cassette_import.contexts.autodiff.structures import is_number
-from cassette_import.contexts.common.composed_calls import compose
+from cassette_import.contexts.common.composed_calls import compose, finished, ieee
 from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.ieee_numbers import finished, ieee
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
 from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
-from cassette_import.contexts.common.own_operators import NUMBERS, runs_own_method
+from cassette_import.contexts.common.number_functions.table import row_of
+from cassette_import.contexts.common.own_operators import (
+    NUMBERS,
+    call_without_overload,
+    runs_own_method,
+    without_modulus,
+)
 from cassette_import.contexts.common.partials import (
     FOLDS,
     JOINT_PARTIALS,
     LOCALLY_CONSTANT,
     PARTIALS,
     TRUTH_VALUES,
+    Partial,
+    constant,
+    partials_of,
 )
-from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
 from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
@@ -37,6 +45,8 @@ from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run, wrapped
 
 __all__ = [
+    "ATTRIBUTES",
+    "COMPLEX_PARTIALS",
     "Differentiating",
     "Forward",
     "Node",
@@ -47,6 +57,44 @@ __all__ = [
     "with_metadata",
 ]
 
+# ---- the derivatives of functions of complex numbers, as data
+
+_HOLOMORPHIC: Final = (
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
+    "log10", "sqrt",
+)  # fmt: skip
+_COMPLEX: Final = SimpleNamespace(
+    **{name: functools.partial(run, getattr(cmath, name)) for name in ("sqrt", "sin", "cos", "sinh", "cosh", "log")}
+)
+"""The arithmetic of complex numbers, in which partial derivatives are computed."""
+_OWN: Final[dict[str, tuple[Partial, ...]]] = {
+    "acosh": (lambda v, x: 1.0 / (run(cmath.sqrt, x - 1.0) * run(cmath.sqrt, x + 1.0)),),  # on both sides of the cut
+}
+
+
+def _partials(name: str) -> tuple[Partial, ...]:
+    row = row_of(getattr(math, name))
+    assert row is not None
+    return _OWN.get(name) or partials_of(row, _COMPLEX)
+
+
+COMPLEX_PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
+    **{getattr(cmath, name): _partials(name) for name in _HOLOMORPHIC},
+    cmath.phase: (lambda v, x: -1j / x,),
+    complex: (constant(1.0), constant(1j)),
+}
+"""The partial derivatives of functions whose arguments or results are complex. If the result is real, its derivative is
+the real part of the product; if an argument is real, so is the derivative for it."""
+
+ATTRIBUTES: Final[dict[Any, Callable[[Any], Any]]] = {
+    "real": lambda owner: 1.0,
+    "imag": lambda owner: -1j if isinstance(owner, complex) else 0.0,
+}
+"""The derivatives of attributes of a number. Where the attribute is real and the number is complex, the real part of
+the product counts."""
+
+
+# ---- the two modes of differentiation as contexts: `Forward` pushes derivatives forward, `Reverse` records a tape
 
 _LOCALLY_CONSTANT: Final = frozenset(map(id, LOCALLY_CONSTANT))
 

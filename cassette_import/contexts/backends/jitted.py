@@ -5,24 +5,190 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
+from types import FunctionType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from cassette_import.contexts.backends.compiled import Compiled
-from cassette_import.contexts.backends.exploring import Explorer
-from cassette_import.contexts.backends.flow_kernel import FlowKernel
-from cassette_import.contexts.backends.jax_compiled import JaxCompiled, function_of_floats
-from cassette_import.contexts.backends.jax_flow import JaxFlowKernel
+from cassette_import.contexts.backends.helper_functions import HELPERS
+from cassette_import.contexts.backends.jax_flow import JaxCompiled, JaxFlowKernel, function_of_floats
 from cassette_import.contexts.backends.jax_kernel import JaxKernel
-from cassette_import.contexts.backends.kernel import Kernel, leaves
+from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, FlowKernel, Kernel, leaves
+from cassette_import.contexts.backends.operations import FUNCTIONS
 from cassette_import.contexts.backends.points import Columns, as_columns
 from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, unknown
 from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.flow.recording import GrowingFlow
 from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
 from cassette_import.contexts.graph.nodes import Node, Step, evaluated
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 
-__all__ = ["BACKENDS", "Jitted"]
+__all__ = ["BACKENDS", "Compiled", "Explorer", "Jitted"]
+
+# ---- which points a flow still lacks: its kernel, run by Python, comes to a side of a branch that no point has taken
+
+_MOST_REFUSED: Final = 10
+_MOST_POINTS: Final = 200
+
+
+class Explorer:
+    """Adds points to the flow of a program.
+
+    Parameters
+    ----------
+    program:
+        The residual program, which traces points.
+    make:
+        What makes a kernel of a flow.
+    arrays:
+        Whether kernels can have arrays.
+
+    Raises
+    ------
+    NotRepresentable
+        If the flow of the program's first point cannot be recorded.
+    """
+
+    def __init__(self, program: Residual, make: Callable[[Flow], FlowKernel], arrays: bool = False) -> None:
+        self._program = program
+        self._refused = 0
+        self.is_hopeless = False
+        """Whether the first two ways differ in more than numbers, so that each path has to be compiled by itself."""
+        self._steps: Callable[..., Any] | None = None
+        self._growing = GrowingFlow(program.original, program.arguments, program.traces[0], FUNCTIONS, make, arrays)
+
+    @property
+    def flow(self) -> Flow:
+        """The flow of the points."""
+        return self._growing.flow
+
+    @property
+    def kernel(self) -> FlowKernel:
+        """The kernel of the flow."""
+        return self._growing.made
+
+    def explore(self, points: Iterable[tuple[Sequence[Any], tuple[Any, ...]]]) -> bool:
+        """Add the points that take new sides.
+
+        Parameters
+        ----------
+        points:
+            The numbers of each point, and its arguments.
+
+        Returns
+        -------
+        Whether the kernel is another one now.
+        """
+        before = self.kernel
+        for numbers, values in points:
+            if self._refused < _MOST_REFUSED and len(self.flow.points) < _MOST_POINTS and self._is_new(numbers):
+                self._add(values)
+        return self.kernel is not before
+
+    def _is_new(self, point: Sequence[Any]) -> bool:
+        if self._steps is None:
+            names: dict[str, Any] = dict(self.kernel.arrays)
+            exec(compile(self.kernel.in_python, "<kernel>", "exec"), names)
+            self._steps = names[KERNEL]
+        try:
+            return bool(self._steps(*point)[0] == MISSING)
+        except (ArithmeticError, ValueError, TypeError):
+            return False  # Python raises here, and machine code does not
+
+    def _add(self, point: tuple[Any, ...]) -> None:
+        try:
+            trace = self._program.traced(point)
+        except NotRepresentable:
+            self._refused += 1
+            return
+        except Exception:
+            return  # the function raises it, and does so when it is called
+        try:
+            self._growing.add(trace)
+        except NotRepresentable:
+            self._refused += 1
+            self.is_hopeless |= len(self.flow.points) == 1
+            return
+        self._steps = None
+
+
+# ---- a kernel as machine code, by numba
+
+_TYPES: Final = {float: "float64", int: "int64", bool: "boolean"}
+_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True}
+"""Tests take the place of exceptions, and `fastmath` is off: numbers are rounded as in Python."""
+
+
+@cache
+def _helpers() -> dict[str, Any]:
+    """The functions that kernels call. They are compiled once for all kernels."""
+    import numba
+
+    namespace: dict[str, Any] = {}
+    exec(compile(HELPERS, "<helpers>", "exec"), namespace)
+    return {name: numba.njit(**_OPTIONS)(one) for name, one in namespace.items() if isinstance(one, FunctionType)}
+
+
+class Compiled:
+    """The machine code of a kernel. `seconds` says how long the compiler has taken.
+
+    Raises
+    ------
+    NotRepresentable
+        If numba cannot compile it.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        import numba
+        import numpy
+
+        self.kernel = kernel
+        before = time.perf_counter()
+        namespace: dict[str, Any] = {}
+        exec(compile(kernel.source, "<kernel>", "exec"), namespace)
+        namespace.update(_helpers())
+        namespace.update({name: numpy.array(values) for name, values in kernel.tables.items()})
+        types = tuple(getattr(numba, _TYPES[node.type]) for node in kernel.inputs)
+        try:
+            self._kernel = numba.njit(types, **_OPTIONS)(namespace[KERNEL])
+        except numba.core.errors.NumbaError as error:
+            raise NotRepresentable(f'numba cannot compile this program; use backend="python"\n{error}') from error
+        namespace[KERNEL] = self._kernel
+        self._loop_source: Any = namespace[LOOP]
+        self._loop: Any = None
+        self.seconds = time.perf_counter() - before
+
+    def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None:
+        """The path and the numbers of a result; None if Python has to compute it."""
+        found = self._kernel(*numbers)
+        path = found[0]
+        if path < 0:
+            return None
+        kinds = self.kernel.kinds[path]
+        floats, integers = iter(found[1:]), iter(found[1 + self.kernel.floats :])
+        return path, [next(floats) if kind is float else kind(next(integers)) for kind in kinds]
+
+    def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]:
+        """Put the results of all points into columns; returns the places of those that Python has to compute."""
+        import numba
+        import numpy
+
+        if self._loop is None:
+            self._loop = numba.njit(**_OPTIONS)(self._loop_source)
+        size = results.size
+        paths = numpy.empty(size, "int64")
+        floats = numpy.empty((self.kernel.floats, size))
+        integers = numpy.empty((self.kernel.integers, size), "int64")
+        self._loop(*arrays, paths, floats, integers)
+        counts = numpy.bincount(paths - MISSING).tolist()[-MISSING:]
+        for path, count in enumerate(counts):
+            if count:
+                places = slice(None) if count == size else paths == path
+                results.put_path(traces[path].result, places, floats, integers)
+        return [int(place) for place in numpy.flatnonzero(paths < 0)] if sum(counts) < size else []
+
+
+# ---- a compiled function
 
 
 class _Compiler(Protocol):

@@ -6,13 +6,14 @@ The kernel returns the number of the path, or -1 where Python has to compute the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.backends.array_operations import array_constants, array_name
 from cassette_import.contexts.backends.helper_functions import HELPERS
 from cassette_import.contexts.backends.operations import (
     Operand,
+    array_constants,
+    array_name,
     as_float,
     as_integer,
     as_truth,
@@ -22,12 +23,17 @@ from cassette_import.contexts.backends.operations import (
     table_of,
 )
 from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.flow import Flow
+from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Item, Jump, Part, Repeat
+from cassette_import.contexts.graph.flow.uses import inner_blocks, join_kinds, used_numbers
 from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, is_value, kind_of, kind_of_part
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template, same
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Template, nodes_in, same
 from cassette_import.contexts.graph.program_frame import DEEPEST
 from cassette_import.contexts.graph.tracing import Trace
 
-__all__ = ["KERNEL", "LOOP", "MISSING", "Kernel", "condition", "leaves"]
+__all__ = ["KERNEL", "LOOP", "MISSING", "FlowKernel", "Kernel", "condition", "leaves"]
+
+# ---- paths through a function as one kernel: a function of machine numbers, without exceptions, and a tree of `if`
 
 KERNEL: Final = "kernel"
 LOOP: Final = "loop"
@@ -225,3 +231,232 @@ def _float_equal(text: str, expected: float) -> str:
     if expected == 0.0:
         return f"_both({text} == 0.0, math.copysign(1.0, {text}) == {math.copysign(1.0, expected)!r})"
     return f"({text} == {constant(expected)})"
+
+
+# ---- a flow as one kernel: a function of machine numbers, with its branches and loops
+
+_LETTERS: Final = {float: "f", int: "i", bool: "b"}
+_ZEROS: Final = {float: "0.0", int: "0", bool: "False"}
+_Known = dict[int, Operand]
+
+
+def _has_loops(block: Block) -> bool:
+    return any(isinstance(item, Repeat) or any(map(_has_loops, inner_blocks(item))) for item in block.items)
+
+
+class FlowKernel(Kernel):
+    """The source of a kernel for a flow."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.used = used_numbers(flow)
+        self.join_kinds, self.unbound = join_kinds(flow)
+        self._constructs: list[Hashable] = []
+        self._exits: dict[Hashable, list[_Known]] = {}
+        self._leaving: dict[Hashable, str] = {}
+        self._count = 0
+        self.has_loops = _has_loops(flow.body)
+        first = flow.points[0]
+        super().__init__([Trace(first.arguments, first.inputs, [], flow.result, None)])
+        self.steps = self._count
+
+    def _block(self, paths: list[int], start: int, indent: int, known: _Known) -> None:
+        after = self._items(self.flow.body, indent, known)
+        if after is None:
+            raise NotRepresentable("the function does not return")
+        for node in nodes_in(self.flow.result):
+            self._operand(node, after)
+            self._reads(indent, [node])
+        self._return(0, indent, after)
+
+    @property
+    def in_python(self) -> str:
+        """The source of a kernel that Python runs."""
+        return self.source
+
+    # ---- blocks
+
+    def _items(self, block: Block, indent: int, known: _Known) -> _Known | None:
+        """The items of a block; returns what is known after it, or None if it is not left at its end."""
+        before = len(self._lines)
+        now: _Known | None = dict(known)
+        place = 0
+        while place < len(block.items) and now is not None:
+            item = block.items[place]
+            end = place + 1
+            if isinstance(item, Assign):
+                while end < len(block.items) and isinstance(block.items[end], Assign):
+                    end += 1
+                self._assign(block.items[place:end], indent, now)  # type: ignore[arg-type]
+            elif isinstance(item, Node):
+                self._count += 1
+                for source in item.sources:
+                    self._operand(source, now, item)
+                self._reads(indent, item.sources)
+                self._statement(item, indent, now)
+            elif isinstance(item, Check):
+                truth = as_truth(self._operand(item.node, now))
+                self._reads(indent, [item.node])
+                self._line(indent, f"if {'not ' if item.expected else ''}{truth}:")
+                self._elsewhere(indent + 1)
+            elif isinstance(item, Jump):
+                self._jump(item, indent, now)
+                now = None
+            else:
+                now = self._construct(item, indent, now)
+            place = end
+        if len(self._lines) == before:
+            self._line(indent, "pass")
+        return now
+
+    def _elsewhere(self, indent: int, path: str = "-1") -> None:
+        self._line(indent, f"return {self._results(path, [], [])}")
+
+    def _construct(self, item: Item, indent: int, known: _Known) -> _Known | None:
+        if isinstance(item, Branch):
+            return self._branches(item, indent, known)
+        assert isinstance(item, (Repeat, Part))
+        return self._while(item, indent, known)
+
+    def _branches(self, item: Branch, indent: int, known: _Known) -> _Known | None:
+        test = as_truth(self._operand(item.node, known))
+        self._reads(indent, [item.node])
+        after: list[_Known] = []
+        for truth in (True, False):
+            side = item.sides.get(truth)
+            self._line(indent, f"if {test}:" if truth else "else:")
+            if side is None:
+                self._elsewhere(indent + 1, str(MISSING))
+                continue
+            found = self._items(side, indent + 1, known)
+            after += [] if found is None else [found]
+        return _meet(after)
+
+    def _operand(self, node: Node, known: _Known, reader: Node | None = None) -> Operand:
+        found = known.get(node.number)
+        if found is None:
+            where = "" if reader is None or reader.site is None else f", at {reader.site}: {reader.site.source}"
+            raise NotRepresentable(f"a variable has different types on two ways, or none on one{where}")
+        return found
+
+    def _assign(self, group: Sequence[Assign], indent: int, known: _Known) -> None:
+        """Assignments at a join, which happen at once. A variable that is not bound is zero, and has a mark."""
+        targets: list[str] = []
+        sources: list[str] = []
+        made: _Known = {}
+        for one in group:
+            number = one.target.number
+            if number not in self.used:
+                continue
+            source = self._source(one, known)
+            if source is None:
+                known.pop(number, None)
+                continue
+            made[number] = Operand(f"x{number}{_letter(source.kind)}", source.kind)
+            pairs = [(made[number].text, source.text)]
+            if number in self.unbound:
+                pairs.append((f"unbound{number}", self._mark(one)))
+            for target, text in pairs:
+                if target != text:
+                    targets.append(target)
+                    sources.append(text)
+        if targets:
+            self._line(indent, f"{', '.join(targets)} = {', '.join(sources)}")
+        known.update(made)
+
+    def _mark(self, one: Assign) -> str:
+        """Whether the source of an assignment is not bound."""
+        if isinstance(one.source, Node) and one.source.number in self.unbound:
+            return f"unbound{one.source.number}"
+        return str(one.source is None)
+
+    def _reads(self, indent: int, nodes: Iterable[Node]) -> None:
+        """Python has to raise the exception if a variable that is read is not bound."""
+        for node in nodes:
+            if node.number in self.unbound:
+                self._line(indent, f"bad |= unbound{node.number}")
+
+    def _source(self, one: Assign, known: _Known) -> Operand | None:
+        template = one.source
+        if template is None:
+            kind = self.unbound.get(one.target.number)
+            return None if kind is None else Operand(_zero(kind), kind)
+        if isinstance(template, Node):
+            return known.get(template.number)
+        assert isinstance(template, Constant)
+        if not is_value(template.value) or (type(template.value) is int and abs(template.value) >= 2**62):
+            return None
+        if isinstance(kind_of(template.value), ArrayKind):
+            return self._result_constant(template.value)
+        return Operand(constant(template.value), type(template.value))
+
+    # ---- loops and jumps
+
+    def _while(self, item: Repeat | Part, indent: int, known: _Known) -> _Known | None:
+        """A loop; or a part, which is a loop of one iteration."""
+        lines, self._lines = self._lines, []
+        flags, self._leaving = self._leaving, {}
+        self._exits[item.key] = []
+        self._constructs.append(item.key)
+        self._heads = {**getattr(self, "_heads", {}), item.key: known}
+        after = self._items(item.body, indent + 1, known)
+        if after is not None:
+            if isinstance(item, Repeat):
+                raise NotRepresentable("a loop has no end of an iteration")
+            self._exits[item.key].append(after)
+            self._line(indent + 1, "break")
+        self._constructs.pop()
+        body, self._lines = self._lines, lines
+        inner, self._leaving = self._leaving, flags
+        for name in inner.values():
+            self._line(indent, f"{name} = False")
+        self._line(indent, "while True:")
+        self._lines += body
+        ends = self._exits[item.key]
+        for place, (target, name) in enumerate(inner.items(), 1):
+            is_sure = not ends and place == len(inner)  # numba refuses variables that a way could reach without a value
+            if not is_sure:
+                self._line(indent, f"if {name}:")
+            self._leave(target, indent if is_sure else indent + 1)
+        return _meet(ends)
+
+    def _jump(self, item: Jump, indent: int, known: _Known) -> None:
+        if item.again:
+            head = self._heads[item.target]
+            for number, one in head.items():
+                if number in self.used and (number not in known or known[number].kind is not one.kind):
+                    raise NotRepresentable("a variable of a loop has another type in each iteration")
+            self._line(indent, "if bad:")
+            self._elsewhere(indent + 1)
+            if self._constructs[-1] != item.target:
+                raise NotRepresentable("a jump leads out of an inner loop to the next iteration of an outer one")
+            self._line(indent, "continue")
+            return
+        self._exits[item.target].append(dict(known))
+        self._leave(item.target, indent)
+
+    def _leave(self, target: Hashable, indent: int) -> None:
+        if self._constructs[-1] != target:
+            name = self._leaving.setdefault(target, f"leave{len(self._leaving)}_{len(self._constructs)}")
+            self._line(indent, f"{name} = True")
+        self._line(indent, "break")
+
+
+def _letter(kind: Kind) -> str:
+    return "a" if isinstance(kind, ArrayKind) else _LETTERS[kind]
+
+
+def _zero(kind: Kind) -> str:
+    return f"numpy.zeros({kind.shape}, {kind.dtype!r})" if isinstance(kind, ArrayKind) else _ZEROS[kind]
+
+
+def _meet(ways: list[_Known]) -> _Known | None:
+    """What is known where several ways come together."""
+    if not ways:
+        return None
+    first, *rest = ways
+    return {
+        number: one
+        for number, one in first.items()
+        if all(number in other and other[number].kind is one.kind and other[number].text == one.text for other in rest)
+    }

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
+from cassette_import.contexts.call_types.annotations import TypeName, named_outcome, type_name
 from cassette_import.contexts.call_types.sites import Outcome, Site
-from cassette_import.contexts.call_types.type_names import TypeName, named_outcome, type_name
 from cassette_import.importing.installation import installed
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cassette_import.contexts.call_types.annotations import Annotations
+from cassette_import.contexts.call_types.annotations import CLASSES, Annotations, TypeName
 from cassette_import.contexts.call_types.called_functions import CalledFunction, CalledModule, CalledParameter
-from cassette_import.contexts.call_types.type_names import CLASSES, TypeName
 
 __all__ = ["stub"]
 

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cassette_import.activation.verbs import recurse
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["FoldCall", "fold_call"]
+__all__ = ["FoldCall", "fold_call", "show_additions"]
+
+# ---- `itertools.accumulate` without a function adds in C, where no call is an event: here each addition is one
+
+
+@hidden
+def _with_shown_additions(ctx: Any, f: Any, iterable: Any, func: Any = None, **initial: Any) -> Any:
+    @hidden
+    def added(total: Any, item: Any) -> Any:
+        result = total + item
+        ctx.posthook(result, operator.add, total, item)
+        return result
+
+    return recurse(ctx, f, iterable, added if func is None else func, **initial)
+
+
+def show_additions(context_type: Any) -> None:
+    """Call the method `posthook` of a context type with each addition of `accumulate`, when it is done."""
+    context_type.overdub.register(itertools.accumulate)(_with_shown_additions)
+
+
+# ---- calls of functions that fold numbers, such as `sum`, `math.prod` and `min`: which numbers they fold, in order
 
 
 class FoldCall(NamedTuple):

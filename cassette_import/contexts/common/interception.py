@@ -13,9 +13,8 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation.context import Context, current
 from cassette_import.activation.verbs import recurse
-from cassette_import.contexts.common.context_types import derived_type
-from cassette_import.contexts.common.targets import ResolvedTarget, by_function
-from cassette_import.contexts.common.unmatched_targets import never_called, track
+from cassette_import.contexts.common.options import derived_type
+from cassette_import.contexts.common.targets import ResolvedTarget, by_function, never_called, track
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 

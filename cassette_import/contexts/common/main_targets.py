@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.context_types import derived_type
 from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
+from cassette_import.contexts.common.options import derived_type
 from cassette_import.interpreter.callables import target_of
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.rewriting.events import Events

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from cassette_import.activation.context import Context
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 
-__all__ = ["check_number", "further_options_of", "options_of", "parsed_events"]
+__all__ = ["check_number", "derived_type", "further_options_of", "options_of", "parsed_events", "type_with_events"]
+
+# ---- options of ready-made contexts: events as text, and one list of options for `__new__` and `__init__`
 
 _New = TypeVar("_New", bound=Callable[..., object])
 
@@ -109,3 +113,42 @@ def parsed_events(text: str) -> Events:
             meant = suggestion(name.strip(), map(str.lower, Events.__members__))
             raise ValueError(f"no kind of events is called {name.strip()!r}; there are {known}{meant}") from None
     return chosen
+
+
+# ---- context types derived at run time: what a context intercepts belongs to its type, so each choice needs a type
+
+_Context = TypeVar("_Context", bound=Context)
+_BY_EVENTS: Final[dict[tuple[type, Events], Any]] = {}
+
+
+def derived_type(context_type: type[_Context], **declaration: object) -> Any:
+    """A subclass that goes by the name, module and documentation of the context type.
+
+    Parameters
+    ----------
+    context_type:
+        The base class.
+    declaration:
+        The keywords of the class statement, such as `events`.
+    """
+
+    def declare(namespace: dict[str, object]) -> None:
+        namespace["__module__"] = context_type.__module__
+        namespace["__qualname__"] = context_type.__qualname__
+        namespace["__doc__"] = context_type.__doc__
+
+    return types.new_class(context_type.__name__, (context_type,), declaration, declare)
+
+
+def type_with_events(context_type: type[_Context], events: Events | str | None) -> type[_Context]:
+    """The context type that intercepts these events; the given one if `events` is None.
+
+    Equal choices share one type, and so the compiled bodies of functions.
+    """
+    if events is None:
+        return context_type
+    key = context_type, parsed_events(events) if isinstance(events, str) else events
+    if key not in _BY_EVENTS:
+        _BY_EVENTS[key] = derived_type(context_type, events=key[1])
+    derived: type[_Context] = _BY_EVENTS[key]
+    return derived

@@ -16,8 +16,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from cassette_import.contexts.common.number_functions.row import STEP, Row
-from cassette_import.contexts.common.number_functions.steps import BITS, COMPARISONS, ROUNDINGS
-from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
+from cassette_import.contexts.common.number_functions.table import BITS, COMPARISONS, NUMBERS, ROUNDINGS, functions_of
 from cassette_import.runtime.tagging.wrappers import plain, run
 
 Partial = Callable[..., Any]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.contexts.common.sequences import sequence_like
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -13,7 +13,35 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
 
-__all__ = ["check_holds_nothing", "with_items_read", "with_items_tagged"]
+__all__ = ["check_holds_nothing", "is_a_container", "sequence_like", "with_items_read", "with_items_tagged"]
+
+# ---- containers that can be asked for their size and their items at will: code in C answers, and none of the program
+
+
+def is_a_container(value: Any) -> bool:
+    """Whether an object has a size, and items that can be read more than once, without code of the program.
+
+    >>> is_a_container([1]), is_a_container(range(2)), is_a_container(iter([1])), is_a_container({1: 2}.values())
+    (True, True, False, True)
+    """
+    methods = [getattr(type(value), name, None) for name in ("__len__", "__iter__")]
+    return all(type(method) is WrapperDescriptorType for method in methods)
+
+
+# ---- lists and tuples of the type of another one, with other items
+#
+# A class that the program derives from a named tuple may have a `__new__` with any parameters, so it is not called.
+
+
+def sequence_like(model: list[Any] | tuple[Any, ...], items: Iterable[Any]) -> Any:
+    """A sequence of the type of the model."""
+    kind: Any = type(model)
+    if isinstance(model, tuple) and isinstance(kind.__new__, FunctionType):
+        return tuple.__new__(kind, items)
+    return kind(items)
+
+
+# ---- containers with tagged items: what a context gives to a function of the program, and reads from its result
 
 
 def with_items_tagged(ctx: Context, value: Any, tagged: Callable[[Any], Any]) -> Any:

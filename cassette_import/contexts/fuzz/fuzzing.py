@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from cassette_import.contexts.fuzz.coverage import coverage
-from cassette_import.contexts.fuzz.findings import Finding
+from cassette_import.contexts.fuzz.findings import Finding, Folder
 from cassette_import.contexts.fuzz.inputs import checked
 from cassette_import.contexts.fuzz.running import Limits
 from cassette_import.contexts.fuzz.search import Search
-from cassette_import.contexts.fuzz.storage import Folder
 from cassette_import.errors import NotOverdubbable
 from cassette_import.importing.installation import install
 from cassette_import.interpreter.callables import python_function

@@ -2,31 +2,269 @@
 
 from __future__ import annotations
 
+import linecache
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Final, TextIO
 
 from cassette_import.contexts.common.text import plural
-from cassette_import.contexts.fuzz.constants import Constants
-from cassette_import.contexts.fuzz.corpus_entries import Entry
 from cassette_import.contexts.fuzz.coverage import Coverage
-from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, importable, test_source
+from cassette_import.contexts.fuzz.findings import Finding, Folder, Key, finding_key, importable, test_source
 from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
-from cassette_import.contexts.fuzz.later_results import LaterResult, run_to_end
-from cassette_import.contexts.fuzz.milestones import Milestones
-from cassette_import.contexts.fuzz.minimising import minimised
-from cassette_import.contexts.fuzz.mutation import Mutator
-from cassette_import.contexts.fuzz.observer import Comparison, observed
-from cassette_import.contexts.fuzz.progress import Progress
-from cassette_import.contexts.fuzz.running import Limits, TooSlow, released
-from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
-from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
-from cassette_import.contexts.fuzz.storage import Folder
-from cassette_import.contexts.fuzz.turns import Turns
+from cassette_import.contexts.fuzz.mutation import Mutator, minimised
+from cassette_import.contexts.fuzz.observer import Comparison, may_match, observed
+from cassette_import.contexts.fuzz.running import LaterResult, Limits, TooSlow, released, run_to_end
+from cassette_import.contexts.fuzz.solving import edits, exact_edits, extrapolated, is_checksum, number_at
 from cassette_import.errors import PassError
 
-__all__ = ["Search"]
+__all__ = ["Constants", "Entry", "Milestones", "Progress", "Search", "Turns"]
+
+# ---- which comparisons were reached and which were true so far
+
+_MOST_FOR_A_PLACE: Final = 64
+"""The most comparisons of one place that are distinguished."""
+_MOST_REPETITIONS: Final = 8
+_SHORT: Final = 80
+
+
+class Milestones:
+    """The comparisons that were reached, and those that were true."""
+
+    def __init__(self) -> None:
+        self._known: set[Any] = set()
+        self._for_place: dict[Any, int] = {}
+
+    def note(self, comparisons: Sequence[Comparison]) -> bool:
+        """Remember the comparisons of a run; whether one was reached or true that had not been before."""
+        before = len(self._known)
+        for one, milestone in zip(comparisons, _milestones(comparisons), strict=True):
+            self._remember(_reached(one))
+            if one.holds:
+                self._remember(milestone)
+        return len(self._known) > before
+
+    def not_yet_true(self, comparisons: Sequence[Comparison]) -> list[bool]:
+        """For each comparison of a run, whether it would be new that it is true."""
+        return [milestone not in self._known for milestone in _milestones(comparisons)]
+
+    def _remember(self, milestone: Any) -> None:
+        place = milestone[:2]
+        if milestone not in self._known and self._for_place.get(place, 0) < _MOST_FOR_A_PLACE:
+            self._known.add(milestone)
+            self._for_place[place] = self._for_place.get(place, 0) + 1
+
+
+def _milestones(comparisons: Sequence[Comparison]) -> Iterator[Any]:
+    """For each comparison what is remembered if it is true, with how often an equal one was true before it."""
+    counts: Counter[Any] = Counter()
+    for one in comparisons:
+        key = _true(one)
+        yield *key, min(counts[key], _MOST_REPETITIONS)
+        counts[key] += one.holds
+
+
+def _true(comparison: Comparison) -> Any:
+    """What is remembered of a comparison that was true: its place, and what was compared with the input."""
+    others = [
+        argument
+        for argument, origin in zip(comparison.arguments, comparison.origins, strict=True)
+        if not origin and type(argument) in (str, bytes, int, float)
+    ]
+    return comparison.site, comparison.function, tuple((type(one), _told_apart(one)) for one in others)
+
+
+def _told_apart(value: Any) -> Any:
+    """What tells a value from others: the start of a text, the text of a float (`nan` is not equal to itself)."""
+    return value if type(value) is int else str(value) if type(value) is float else value[:_SHORT]
+
+
+def _reached(comparison: Comparison) -> Any:
+    """What is remembered of a comparison that was reached: its place, and the types of the operands."""
+    types = tuple(map(type, comparison.arguments))
+    return (
+        comparison.site,
+        comparison.function,
+        types,
+        comparison.paths.count(None),
+        tuple(map(bool, comparison.origins)),
+    )
+
+
+# ---- the constants of functions, as their source has them: values that are worth writing into inputs
+#
+# They are compiled from the source once more, because the code of a function changes when a context is entered.
+
+_LONGEST: Final = 40
+
+
+class Constants:
+    """The constants of functions, by file, first line and name.
+
+    Attributes
+    ----------
+    matches:
+        Whether one of the files has a `match` statement.
+    """
+
+    def __init__(self) -> None:
+        self.matches = False
+        self._files: dict[str, dict[tuple[int, str], CodeType]] = {}
+
+    def of(self, filename: str, line: int, name: str) -> list[Any]:
+        """The texts, bytes and numbers among the constants of a function, in order; none if there is no source."""
+        if filename not in self._files:
+            source = "".join(linecache.getlines(filename))
+            self.matches |= may_match(source)
+            self._files[filename] = _functions(filename, source)
+        code = self._files[filename].get((line, name))
+        return [] if code is None else _plain_constants(code)
+
+
+def _functions(filename: str, source: str) -> dict[tuple[int, str], CodeType]:
+    try:
+        work = [compile(source, filename, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return {}
+    found = {}
+    while work:
+        code = work.pop()
+        found[code.co_firstlineno, code.co_name] = code
+        work += [one for one in code.co_consts if isinstance(one, CodeType)]
+    return found
+
+
+def _plain_constants(code: CodeType) -> list[Any]:
+    found: list[Any] = []
+    work: list[Any] = list(code.co_consts)
+    while work:
+        one = work.pop(0)
+        if type(one) in (tuple, frozenset):
+            work += sorted(one, key=repr)
+        elif (type(one) in (str, bytes) and 0 < len(one) <= _LONGEST) or type(one) in (int, float):
+            found.append(one)
+    return found
+
+
+# ---- whose turn it is, the fast tier's or the tagged one's
+#
+# A search that ends after a number of executions counts, so that it can be repeated; one that ends by the clock shares
+# its time.
+
+_FAST_AT_FIRST: Final = 200
+_COST_OF_RUN: Final = 20
+_VALUES_OF_COST: Final = 4
+"""A tagged run is followed by so many fast ones, and one more for each so many values that it has tagged."""
+_SHARE_OF_NEW: Final = 0.5
+_SHARE_OF_RANDOM: Final = 0.2
+"""The shares of the time for the tagged tier: as long as there are inputs that it has not seen, and without any."""
+
+
+class Turns:
+    """Counts what both tiers have done.
+
+    Parameters
+    ----------
+    by_clock:
+        Whether the tiers share the time; otherwise, each tagged run has a cost in fast ones.
+
+    Attributes
+    ----------
+    cost:
+        How many fast runs the last tagged one is worth.
+    debt:
+        How many fast runs are still to follow before the next tagged one.
+    """
+
+    def __init__(self, by_clock: bool) -> None:
+        self.cost = 0
+        self.debt = _FAST_AT_FIRST
+        self._by_clock = by_clock
+        self._rounds = 0
+        self._spent = {True: 0.0, False: 0.0}
+
+    def is_tagged_due(self, has_new: bool) -> bool:
+        """Whether the next round is a tagged one, given that there are kept inputs which were not observed yet."""
+        if not self._by_clock:
+            return self.debt <= 0
+        share = _SHARE_OF_NEW if has_new else _SHARE_OF_RANDOM
+        return self._rounds >= _FAST_AT_FIRST and self._spent[True] <= share * sum(self._spent.values())
+
+    def note_round(self, is_tagged: bool, seconds: float) -> None:
+        """A round is over."""
+        self._rounds += 1
+        self._spent[is_tagged] += seconds
+
+    def note_tagged_run(self, values: int) -> None:
+        """A tagged run has tagged so many values."""
+        self.cost = _COST_OF_RUN + values // _VALUES_OF_COST
+        self.debt += self.cost
+
+
+# ---- the line that shows the progress of a search: on a terminal, each one takes the place of the one before
+
+_SECONDS: Final = 0.5
+
+
+class Progress:
+    """Shows a line now and then.
+
+    Parameters
+    ----------
+    stream:
+        Where it is shown; None for nowhere.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._shown = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last line was shown long enough ago."""
+        return self._stream is not None and time.monotonic() - self._shown > _SECONDS
+
+    def show(self, line: str, at_end: bool) -> None:
+        """Show a line; the one at the end stays."""
+        if self._stream is None:
+            return
+        self._shown = time.monotonic()
+        is_terminal = self._stream.isatty()
+        end = "\n" if at_end or not is_terminal else ""
+        self._stream.write(f"\r\x1b[K{line}{end}" if is_terminal else f"{line}{end}")
+        self._stream.flush()
+
+
+# ---- the entries of the corpus: inputs that reached something new
+
+
+@dataclass
+class Entry:
+    """An input that reached something new.
+
+    Attributes
+    ----------
+    value:
+        The input.
+    repairs:
+        The places of comparisons between two parts of the input, as of a checksum: they were written anew on the way to
+        this input, and must be for inputs that are made of it.
+    size:
+        How long it is in a file.
+    """
+
+    value: Any
+    repairs: frozenset[Any] = field(default_factory=frozenset)
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = len(encoded(self.value))
+
+
+# ---- the search: which input runs next, which are kept, and when the tagged run tells what to write where
 
 _NEWEST: Final = 8
 _MOST_CANDIDATES: Final = 600

@@ -13,13 +13,17 @@ from typing import Any, Final
 from cassette_import.contexts.common.numeric_values import array_types, can_change
 from cassette_import.contexts.graph.array_changes import (
     CHANGED_ARRAY,
+    IN_PLACE_SIGNS,
+    Change,
+    change,
     is_in_order,
     leaves_numbers,
     makes_new,
     owner_of,
     refused_call,
+    view_as_text,
+    view_name,
 )
-from cassette_import.contexts.graph.changes import IN_PLACE_SIGNS, Change, change, view_as_text, view_name
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, nodes_in
 from cassette_import.runtime.tagging.lost_metadata import leaf_name

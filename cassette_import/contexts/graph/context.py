@@ -39,7 +39,7 @@ from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
-from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple
+from cassette_import.runtime.tagging.rules.copies import is_new_of_named_tuple
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 

@@ -17,7 +17,7 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.contexts.common.numeric_values import can_change, is_array
-from cassette_import.contexts.graph.changes import Change
+from cassette_import.contexts.graph.array_changes import Change
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.known_functions import makes_text, module_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Made, Node, Template, nodes_in

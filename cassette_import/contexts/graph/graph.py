@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.contexts.graph import analyses, formats
+from cassette_import.contexts.graph import formats
+from cassette_import.contexts.graph import nodes as analyses
 from cassette_import.contexts.graph.nodes import Guard, Node, evaluated, nodes_in, run_steps
 from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
 

@@ -3,22 +3,366 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import math
+import operator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.graph.context import LITERALS
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
+from cassette_import.contexts.graph.expressions import bare, check_result, expression, negated, operation
 from cassette_import.contexts.graph.flow import Flow
-from cassette_import.contexts.graph.flow.growing import GrowingFlow
+from cassette_import.contexts.graph.flow.blocks import Check
+from cassette_import.contexts.graph.flow.recording import GrowingFlow
+from cassette_import.contexts.graph.flow.statements import (
+    Choice,
+    Copies,
+    Early,
+    Leave,
+    Loop,
+    Missing,
+    Select,
+    Statement,
+    lowered,
+    read_by,
+)
+from cassette_import.contexts.graph.flow.statements import ends as never_ends
 from cassette_import.contexts.graph.flow.uses import has_open_loops
-from cassette_import.contexts.graph.flow_program import NUMBER_FUNCTIONS, flow_program
+from cassette_import.contexts.graph.flow.variables import Variables, has_one_type
 from cassette_import.contexts.graph.kinds import NUMBERS
-from cassette_import.contexts.graph.nodes import Constant, Guard, leaves_in
+from cassette_import.contexts.graph.nodes import Constant, Guard, Node, leaves_in
 from cassette_import.contexts.graph.program import aligned, program
+from cassette_import.contexts.graph.program_frame import DEEPEST, ProgramFrame
 from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
 from cassette_import.interpreter.callables import python_function
 
-__all__ = ["Residual", "inline", "residual"]
+__all__ = ["NUMBER_FUNCTIONS", "Residual", "flow_program", "inline", "residual"]
+
+# ---- a flow as one readable program, with `if`, `while` and `for`
+
+NUMBER_FUNCTIONS: Final[frozenset[Any]] = frozenset(
+    {
+        *(one for one in vars(math).values() if callable(one)),
+        *(abs, pow, round, operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+        *(operator.mod, operator.pow, operator.lshift, operator.rshift, operator.and_, operator.or_, operator.xor),
+        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_, operator.truth),
+        *(operator.neg, operator.pos, operator.invert, operator.abs),
+    }
+)
+"""The functions of numbers that a program may call. The recorder refuses those whose result is no number."""
+
+_Ends = frozenset[tuple[Hashable, bool]]
+_NOWHERE: Final[_Ends] = frozenset()
+_JUMPS: Final = ("return", "break", "continue", "raise")
+
+
+def flow_program(name: str, flow: Flow) -> str:
+    """The source of a function of the unknown arguments, which does what a flow does.
+
+    Parameters
+    ----------
+    name:
+        The name of the function.
+    flow:
+        The flow.
+
+    Returns
+    -------
+    The text of a module. Its function raises `LookupError` where the arguments take a way that no point has taken.
+
+    Raises
+    ------
+    NotRepresentable
+        If there is no such program.
+    """
+    return _FlowWriter(name, flow).text()
+
+
+class _FlowWriter(ProgramFrame):
+    def __init__(self, name: str, flow: Flow) -> None:
+        super().__init__(name)
+        self._flow = flow
+        check_result(flow.result)
+        self._statements = lowered(flow)
+        self._variables = Variables(self._statements, flow.inputs)
+        self._known: dict[int, str] = {}
+        self._names: dict[int, str] = {}
+        self._wanted = self._variables.names()
+        self._constructs: list[Hashable] = []
+        """The loops of the program that are being written, the innermost last."""
+        self._leaving: dict[Hashable, str] = {}
+        self._shown: str | None = None
+
+    def text(self) -> str:
+        """The module."""
+        self._names.update(self.read_arguments(self._flow.points[0].arguments))
+        self._body(self._statements, 1, _NOWHERE)
+        return self.module()
+
+    # ---- names
+
+    def _name(self, number: int) -> str:
+        """The name of the variable of a result."""
+        variable = self._variables.variable(number)
+        if variable not in self._names:
+            self._names[variable] = self.names.new(self._wanted.get(variable) or "x")
+        return self._names[variable]
+
+    def _result(self, node: Node) -> str:
+        if node.number not in self._variables.folded:
+            return self._name(node.number)
+        return self._known[node.number]
+
+    def _texts(self, nodes: Iterable[Node]) -> dict[int, str]:
+        return {node.number: self._result(node) for node in nodes}
+
+    # ---- statements
+
+    def _body(self, body: Sequence[Statement], indent: int, ends: _Ends) -> None:
+        """Some statements. `ends` are the jumps that lead to where control comes at their end."""
+        if indent > DEEPEST:
+            raise NotRepresentable("the program is nested too deeply")
+        for place, one in enumerate(body):
+            here = ends if place == len(body) - 1 else _NOWHERE
+            if isinstance(one, Node):
+                self._operation(one, indent)
+                continue
+            self._check_bound(self._nodes_read(one), indent)
+            if isinstance(one, Copies):
+                self._copies(one, indent)
+            elif isinstance(one, Check):
+                self.unless(indent, self._test(one.node, one.expected), _what(one.node))
+            elif isinstance(one, Choice):
+                self._choice(one, indent, here)
+            elif isinstance(one, Loop):
+                self._loop(one, indent)
+            elif isinstance(one, Early):
+                self._early(one, indent, here)
+            elif isinstance(one, Leave):
+                self._leave(one, indent, here)
+            elif isinstance(one, Missing):
+                self.line(indent, f"raise LookupError({_what(one.node)!r})")
+            else:
+                value = expression(one.value, self._texts(read_by(one)), self.names)
+                self.line(indent, f"return {value}")
+
+    def _nodes_read(self, one: Statement) -> Iterable[Node]:
+        """The nodes that a statement reads; a variable without a value may be copied."""
+        nodes = read_by(one)
+        return (node for node in nodes if node.number in self._variables.folded) if isinstance(one, Copies) else nodes
+
+    def _operation(self, node: Node, indent: int) -> None:
+        if node.number not in self._variables.needed:
+            return
+        text = self._select(node) if isinstance(node, Select) else self._call(node)
+        if node.number in self._variables.folded:
+            self._known[node.number] = text
+            return
+        self._check_bound(node.sources, indent)
+        if node.site is not None and node.site.function != self._shown:
+            self._shown = node.site.function
+            self.line(indent, f"# {node.site.module}.{self._shown}")
+        if not self._variables.uses[node.number] and has_one_type(node):
+            self.line(indent, text)
+            return
+        self.line(indent, f"{self._name(node.number)} = {bare(text)}")
+        if not has_one_type(node):
+            kind = self.names.function(node.type)
+            self.unless(indent, f"type({self._name(node.number)}) is {kind}", f"the type of {node.label}")
+
+    def _call(self, node: Node) -> str:
+        return operation(node, self._texts(node.sources), self.names)
+
+    def _select(self, node: Select) -> str:
+        for part in node.parts:
+            self._known[part.number] = self._select(part) if isinstance(part, Select) else self._call(part)
+        texts = self._texts(node.sources)
+        test, *values = (expression(one, texts, self.names) for one in node.operands)
+        if node.kind == "if":
+            return f"({values[0]} if {bare(test)} else {values[1]})"
+        return f"({test} {node.kind} {values[0]})"
+
+    def _check_bound(self, nodes: Iterable[Node], indent: int) -> None:
+        """Another path where a variable is read that has no value there: the function raises the exception."""
+        unbound = {number for number in self._variables.leaves(nodes) if number in self._variables.unbound}
+        for number in sorted(unbound):
+            name = self._name(number)
+            self.line(indent, f"if {name} is None:")
+            self.line(indent + 1, f"raise LookupError({f'{name} has no value'!r})")
+
+    def _copies(self, one: Copies, indent: int) -> None:
+        targets: list[str] = []
+        sources: list[str] = []
+        for target, source in one.pairs:
+            if target.number not in one.live:
+                if isinstance(source, Node) and self._variables.may_raise(source):
+                    self.line(indent, self._result(source))
+                continue
+            name = self._name(target.number)
+            value = Constant(None) if source is None else source
+            found = expression(value, self._texts([value] if isinstance(value, Node) else []), self.names)
+            if name != found:
+                targets.append(name)
+                sources.append(found)
+        if targets:
+            sources = [bare(sources[0])] if len(sources) == 1 else sources
+            self.line(indent, f"{', '.join(targets)} = {', '.join(sources)}")
+
+    # ---- branches
+
+    def _test(self, node: Node, expected: bool = True) -> str:
+        text = self._result(node)
+        return bare(text) if expected else negated(text)
+
+    def _choice(self, one: Choice, indent: int, ends: _Ends) -> None:
+        for truth in (True, False):
+            if truth not in one.sides:
+                self.unless(indent, self._test(one.node, not truth), _what(one.node))
+                self._body(one.sides[not truth], indent, ends)
+                return
+        first = self._lines_of(one.sides[True], indent + 1, ends)
+        if _jumps(first, indent + 1):
+            self._if(one.node, True, first, indent)
+            self._body(one.sides[False], indent, ends)
+            return
+        second = self._lines_of(one.sides[False], indent + 1, ends)
+        if _jumps(second, indent + 1) or not first:
+            self._if(one.node, False, second, indent)
+            self.lines += [line[4:] for line in first]
+            return
+        self._if(one.node, True, first, indent)
+        if second:
+            self.lines += _else(second, indent)
+
+    def _if(self, node: Node, truth: bool, lines: list[str], indent: int) -> None:
+        text = self._test(node, truth)
+        if lines:
+            self.line(indent, f"if {text}:")
+            self.lines += lines
+        elif not text.isidentifier():
+            self.line(indent, text)  # it may raise an exception
+
+    def _lines_of(self, body: Sequence[Statement], indent: int, ends: _Ends) -> list[str]:
+        """The lines of some statements, which are not added."""
+        lines, shown = self.lines, self._shown
+        self.lines = []
+        self._body(body, indent, ends)
+        made, self.lines, self._shown = self.lines, lines, shown
+        return made
+
+    # ---- loops and jumps
+
+    def _loop(self, one: Loop, indent: int) -> None:
+        body, orelse, head = one.body, one.orelse, "while True:"
+        if one.counter is not None:
+            assert one.start is not None
+            texts = self._texts(read_by(one))
+            start, stop = (bare(expression(part, texts, self.names)) for part in (one.start, one.counter.stop))
+            step = one.counter.step
+            limits = [stop] if (start, step) == ("0", 1) else [start, stop, *([str(step)] if step != 1 else [])]
+            head = f"for {self._name(one.counter.join.number)} in range({', '.join(limits)}):"
+        else:
+            found = self._while(one)
+            if found is not None:
+                head, body, orelse = found
+        self._construct(one.key, head, body, frozenset({(one.key, True)}), indent, orelse)
+
+    def _while(self, one: Loop) -> tuple[str, list[Statement], list[Statement]] | None:
+        """The head, body and end of a loop with a test at its head that is one expression."""
+        *operations, last = one.body
+        if not isinstance(last, Choice) or len(last.sides) < 2:
+            return None
+        if not self._variables.unbound.isdisjoint(self._variables.leaves([last.node])):
+            return None
+        ending = last.sides[False]
+        jump = ending[-1] if ending else None
+        if not (isinstance(jump, Leave) and jump.key == one.key and not jump.again):
+            return None
+        if any(isinstance(part, (Choice, Loop, Early)) for part in ending):
+            return None
+        for part in operations:
+            if not isinstance(part, Node) or not (
+                part.number in self._variables.folded or part.number not in self._variables.needed
+            ):
+                return None
+        for part in operations:
+            self._operation(part, 0)  # type: ignore[arg-type]
+        return f"while {self._test(last.node)}:", last.sides[True], ending[:-1]
+
+    def _construct(
+        self,
+        key: Hashable,
+        head: str,
+        body: Sequence[Statement],
+        ends: _Ends,
+        indent: int,
+        orelse: Sequence[Statement] = (),
+    ) -> None:
+        """A loop of the program, and what follows where jumps out of it lead further."""
+        leaving, self._leaving = self._leaving, {}
+        self._constructs.append(key)
+        lines = self._lines_of(body, indent + 1, ends)
+        self._constructs.pop()
+        inner, self._leaving = self._leaving, leaving
+        for name in inner.values():
+            self.line(indent, f"{name} = False")
+        self.line(indent, head)
+        self.lines += lines or ["    " * (indent + 1) + "pass"]
+        otherwise = self._lines_of(orelse, indent + 1, _NOWHERE)
+        if otherwise and any(line.strip() == "break" for line in lines):
+            self.line(indent, "else:")
+            self.lines += otherwise
+        else:
+            self.lines += [line[4:] for line in otherwise]
+        for target, name in inner.items():
+            self.line(indent, f"if {name}:")
+            self._leave(Leave(target), indent + 1, _NOWHERE)
+
+    def _early(self, one: Early, indent: int, ends: _Ends) -> None:
+        if one.is_loop:
+            body = one.body if never_ends(one.body) else [*one.body, Leave(one.key)]
+            self._construct(one.key, "while True:", body, _NOWHERE, indent)
+        else:
+            self._body(one.body, indent, ends | {(one.key, False)})
+
+    def _leave(self, one: Leave, indent: int, ends: _Ends) -> None:
+        if (one.key, one.again) in ends:
+            return
+        is_innermost = bool(self._constructs) and self._constructs[-1] == one.key
+        if one.again:
+            if not is_innermost:
+                raise NotRepresentable("a jump leads out of an inner loop to the next iteration of an outer one")
+            self.line(indent, "continue")
+            return
+        if not is_innermost:
+            name = self._leaving.setdefault(one.key, "")
+            if not name:
+                name = self._leaving[one.key] = self.names.new("leaves")
+            self.line(indent, f"{name} = True")
+        self.line(indent, "break")
+
+
+def _what(node: Node) -> str:
+    return f"the truth of {node.label or 'a variable'}"
+
+
+def _jumps(lines: Sequence[str], indent: int) -> bool:
+    """Whether lines end by a jump."""
+    last = lines[-1] if lines else ""
+    return last.startswith("    " * indent) and last[4 * indent :].split(" ")[0] in _JUMPS
+
+
+def _else(lines: list[str], indent: int) -> list[str]:
+    """The other side of an `if`; a chain of `if` becomes one of `elif`."""
+    margin = "    " * (indent + 1)
+    heads = [line[len(margin) :] for line in lines if not line.startswith(f"{margin} ")]
+    is_chain = heads[0].startswith("if ") and all(one.startswith(("elif ", "else:")) for one in heads[1:])
+    if is_chain:
+        return [f"{'    ' * indent}el{heads[0]}", *(line[4:] for line in lines[1:])]
+    return [f"{'    ' * indent}else:", *lines]
+
+
+# ---- `residual` and `inline`: partial evaluation
 
 _MODES: Final = ("trace", "call", "raise")
 _MOST_PATHS: Final = 50

@@ -19,8 +19,7 @@ from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.enclosures.spans import as_span
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
-from cassette_import.contexts.common.sequences import sequence_like
-from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.contexts.common.tagged_containers import sequence_like, with_items_read, with_items_tagged
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals

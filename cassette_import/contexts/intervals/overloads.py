@@ -15,8 +15,7 @@ from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIO
 from cassette_import.contexts.common.enclosures.spans import Span
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
-from cassette_import.contexts.common.own_operators import runs_own_method
-from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
+from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
     CHOICES,

@@ -24,8 +24,7 @@ from cassette_import.contexts.common.enclosures.spans import (
     whole_below,
 )
 from cassette_import.contexts.common.number_functions.row import Domain, Row
-from cassette_import.contexts.common.number_functions.steps import COMPARISONS
-from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
+from cassette_import.contexts.common.number_functions.table import COMPARISONS, NUMBERS, functions_of
 
 __all__ = [
     "CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "OVERFLOWING", "RULES", "OutsideDomain", "bounds", "fits_floats",

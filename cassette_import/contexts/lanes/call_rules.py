@@ -10,16 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.lanes.columns import is_immutable, kind_of, packed
+from cassette_import.contexts.lanes.columns import SequenceFunction, is_immutable, kind_of, packed
 from cassette_import.contexts.lanes.elementwise import compute, lane_of
 from cassette_import.contexts.lanes.errors import EffectError, place
-from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
+from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, LaneRange, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.masks import choice_of
 from cassette_import.contexts.lanes.merging import merged
 from cassette_import.contexts.lanes.nested_levels import innermost
-from cassette_import.contexts.lanes.ranges import LaneRange
-from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 
 __all__ = ["NAMES_ATTRIBUTE", "RULES", "contents", "identical", "looked_up", "sequence_call"]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
+import math
 import operator
 import sys
 from collections import OrderedDict, defaultdict, deque
 from enum import Enum
 from types import (
     BuiltinFunctionType,
+    CellType,
     FunctionType,
     GeneratorType,
     MemberDescriptorType,
@@ -28,7 +31,6 @@ from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.containers import can_be_apart, contains_lane
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import EffectError, is_compiled_by_numba, name_of, place
-from cassette_import.contexts.lanes.iterators import shared_iterators
 from cassette_import.contexts.lanes.known_functions import (
     CHANGING,
     EFFECTS,
@@ -43,14 +45,199 @@ from cassette_import.contexts.lanes.known_functions import (
 )
 from cassette_import.contexts.lanes.lane import Lane, LaneMethod, agreed
 from cassette_import.contexts.lanes.nested_functions import NESTED, original_of
-from cassette_import.contexts.lanes.special_methods import SpecialMethods
+from cassette_import.contexts.lanes.objects import Objects
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
+from cassette_import.passes.if_conversion.conversion import SPECIAL_METHODS
 from cassette_import.runtime.silent_logging import is_silent
-from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple
+from cassette_import.runtime.tagging.rules.copies import is_new_of_named_tuple
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "SpecialMethods", "is_iterator", "shared_iterators"]
+
+# ---- special methods of the program whose result code in C checks: `__bool__`, `__float__`, `__str__` and the like
+#
+# C code wants one bool, float or text of them, so it gets the one that most lanes have, and the other ones are dropped.
+# Where the program itself asks, as in `float(x)` or `if x`, the method is called in place of C code, and its result may
+# differ between lanes.
+
+_SPECIAL_METHODS_METHODS: Final[dict[Any, tuple[str, ...]]] = {
+    bool: ("__bool__", "__len__"),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__", "__trunc__"),
+    complex: ("__complex__", "__float__", "__index__"),
+    operator.index: ("__index__",),
+    str: ("__str__", "__repr__"),
+    repr: ("__repr__",),
+    format: ("__format__", "__str__", "__repr__"),
+    len: ("__len__",),
+    abs: ("__abs__",),
+    round: ("__round__",),
+    math.floor: ("__floor__", "__float__"),
+    math.ceil: ("__ceil__", "__float__"),
+    math.trunc: ("__trunc__",),
+}
+"""By function: the methods of which it calls the first one that a class has."""
+_CHECKED: Final[dict[str, type]] = {
+    "__bool__": bool,
+    "__float__": float,
+    "__int__": int,
+    "__index__": int,
+    "__len__": int,
+    "__complex__": complex,
+    "__str__": str,
+    "__repr__": str,
+    "__format__": str,
+}
+"""The type of a method's result."""
+_RETURNED: Final = frozenset({abs, round})
+"""Functions that return whatever the method returns."""
+
+
+class SpecialMethods(Objects):
+    """The part of the context that calls special methods, and returns their results to C code."""
+
+    _asked: Any = None
+    """The place and name of the special method whose result the program itself has asked for."""
+
+    def special(self, value: Any) -> Any:
+        """The result of a special method, which code in C may have called."""
+        if type(value) is not Lane:
+            return value
+        code = sys._getframe(1).f_code
+        if self._asked == (code.co_filename, code.co_firstlineno, code.co_name):
+            return value
+        return (
+            bool(value) if code.co_name == "__bool__" else agreed(value, f"is the result of {code.co_name} for C code")
+        )
+
+    def asked(self, method: Any, value: Any, *arguments: Any) -> Any:
+        """Call a special method of the program: its result may differ between lanes."""
+        code = method.__code__
+        outer, self._asked = self._asked, (code.co_filename, code.co_firstlineno, code.co_name)
+        try:
+            return method(value, *arguments)
+        finally:
+            self._asked = outer
+
+    def truth_of(self, test: Any) -> Any:
+        """The truth of an object of the program; any other value is its own."""
+        if type(test) is bool or type(test) is Lane or is_immutable(test):
+            return test
+        found = self.by_method(bool, (test,))
+        return test if found is None else found[0]
+
+    def by_method(self, function: Any, arguments: tuple[Any, ...]) -> tuple[Any] | None:
+        """What a function is for an object of the program, by its special method; None if there is none."""
+        names = _SPECIAL_METHODS_METHODS.get(function)
+        if names is None or not arguments or type(arguments[0]) is Lane or is_immutable(arguments[0]):
+            return None
+        value, *rest = arguments
+        kind = type(value)
+        for name in names:
+            method = getattr(kind, name, None)
+            if type(method) is FunctionType and method.__module__ == "collections" and issubclass(kind, tuple):
+                return None  # the text of a named tuple is that of its items
+            if type(method) is FunctionType:
+                if function is format and name != "__format__":
+                    if rest != [""]:
+                        return None
+                    rest = []
+                result = self.asked(method, value, *rest)
+                return (self._checked(function, kind, name, result),)
+            if method is not None and (name != "__str__" or method is not object.__str__) and name != "__format__":
+                return None
+        return None
+
+    def as_numbers(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Arguments of a function of `math`, with floats in the place of objects; None if there is none."""
+        kinds = [type(one) for one in arguments]
+        if not any(kind is not Lane and type(getattr(kind, "__float__", None)) is FunctionType for kind in kinds):
+            return None
+        return tuple(
+            one if found is None else found[0] for one in arguments for found in [self.by_method(float, (one,))]
+        )
+
+    def _checked(self, function: Any, kind: type, name: str, result: Any) -> Any:
+        """The result of a method as the function returns it."""
+        if function in _RETURNED or name not in _CHECKED:
+            return result
+        wanted = _CHECKED[name]
+        if type(result) is not Lane:
+            return function(_returning(kind, name, result))
+        if not issubclass(result.__class__, wanted):
+            return function(_returning(kind, name, agreed(result)))  # it raises
+        if function in (bool, float, int, complex) and name != f"__{function.__name__}__":
+            return compute(function, result)
+        return result
+
+
+def _returning(kind: type, name: str, result: Any) -> Any:
+    """An object whose special method returns this: Python checks it."""
+    return type(kind.__name__, (), {name: lambda *arguments: result, "__module__": kind.__module__})()
+
+
+# ---- iterators that something else than their present use refers to: advancing one for some lanes changes it for all
+#
+# A reference that is not explained shows that the program can come back to an iterator. `enumerate`, `zip`, generator
+# expressions and the like refer to others, which are looked for, too.
+
+_UNSHARED: Final = 2
+"""The references to a temporary value: the tuple of arguments that has it, and the argument of `getrefcount`."""
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether a value is an iterator whose state is in C, or in the frame of a generator.
+
+    The state of one with a method `__next__` of the program is in attributes, of which each lane has its own.
+    """
+    advance = getattr(type(value), "__next__", None)
+    return advance is not None and type(advance) is not FunctionType
+
+
+def shared_iterators(given: tuple[Any, ...], number: int = 0) -> list[Any]:
+    """The iterators that advance with an argument, and to which something else refers, too.
+
+    Parameters
+    ----------
+    given:
+        The tuple of arguments of a call. Nothing else of the caller may refer to the argument.
+    number:
+        Which of them.
+    """
+    root = given[number]
+    if not hasattr(type(root), "__next__"):
+        return []
+    found = [root] if is_iterator(root) and sys.getrefcount(given[number]) > _UNSHARED + 1 else []
+    seen: dict[int, Any] = {}
+    explained: dict[int, int] = {}
+    below: dict[int, list[Any]] = {}
+    pending = [root]
+    while pending:
+        holder = pending.pop()
+        parts = [part for part in gc.get_referents(holder) if is_iterator(part) or type(part) in (tuple, CellType)]
+        below[id(holder)] = parts
+        for part in parts:
+            explained[id(part)] = explained.get(id(part), 0) + 1
+            if id(part) not in seen:
+                seen[id(part)] = part
+                pending.append(part)
+    below = {key: [id(part) for part in parts] for key, parts in below.items()}
+    del holder, parts
+    part = None
+    shared = [key for key in seen if sys.getrefcount(seen[key]) > _UNSHARED + explained[key]]
+    while shared:
+        key = shared.pop()
+        if key not in seen:
+            continue
+        one = seen.pop(key)
+        if is_iterator(one):
+            found.append(one)
+        else:  # a tuple or a variable: what it refers to is shared with it
+            shared += below[key]
+    return found
+
+
+# ---- calls in the program: what is called when a function is, and which calls are refused
 
 _METHODS: Final = (BuiltinFunctionType, MethodWrapperType)
 _DESCRIPTORS: Final = (MethodDescriptorType, WrapperDescriptorType)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import enum
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType
@@ -17,7 +17,46 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["Mixed", "constant", "is_immutable", "joined", "kind_of", "listed", "packed", "same"]
+__all__ = ["Mixed", "SequenceFunction", "constant", "is_immutable", "joined", "kind_of", "listed", "packed", "same"]
+
+# ---- functions of sequences of numbers
+
+
+class SequenceFunction:
+    """A function of sequences, as a function of the numbers in them.
+
+    Parameters
+    ----------
+    function, keywords:
+        The function, and its keyword arguments.
+    sizes:
+        How many numbers each argument has; None for an argument that is a number.
+    whole:
+        What computes the result of the numbers for all lanes at once, if that is known.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        sizes: Sequence[int | None],
+        keywords: dict[str, Any],
+        whole: Callable[..., Any] | None = None,
+    ) -> None:
+        self.function = function
+        self.keywords = keywords
+        self.whole = whole
+        self._sizes = sizes
+
+    def __call__(self, *parts: Any) -> Any:
+        given: list[Any] = []
+        rest = list(parts)
+        for size in self._sizes:
+            given.append(rest[0] if size is None else rest[:size])
+            rest = rest[1 if size is None else size :]
+        return self.function(*given, **self.keywords)
+
+
+# ---- columns: the values of many lanes as arrays that lose nothing, neither types nor bits
 
 _KIND_OF_TYPE: Final[dict[type, str]] = {float: "f", int: "i", bool: "b", complex: "c"}
 _DTYPES: Final[dict[str, Any]] = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128, "O": object}

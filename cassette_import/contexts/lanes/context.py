@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections import defaultdict
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.lanes.call_rules import contents, identical, looked_up
@@ -20,12 +20,59 @@ from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, choice_of
 from cassette_import.contexts.lanes.merged_containers import ToldApart
 from cassette_import.contexts.lanes.merging import Partial
-from cassette_import.contexts.lanes.pattern_classes import PatternClasses
 from cassette_import.passes.if_conversion import if_conversion
 from cassette_import.passes.if_conversion.converted_code import CONVERSIONS, UNBOUND
 from cassette_import.rewriting.events import Events
 
-__all__ = ["LanesContext"]
+__all__ = ["LanesContext", "PatternClasses"]
+
+# ---- the classes that converted patterns name: `isinstance` asks them about values that differ between lanes
+#
+# Where lanes decide differently, the run is split, as by any truth test in code that is not converted.
+
+
+class _Singleton(type):
+    """A class whose one instance is an object: the class attribute `only`."""
+
+    only: Any
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return bool(identical(value, cls.only)) if type(value) is Lane else value is cls.only
+
+
+class _None(metaclass=_Singleton):
+    only: Final = None
+
+
+class _True(metaclass=_Singleton):
+    only: Final = True
+
+
+class _False(metaclass=_Singleton):
+    only: Final = False
+
+
+class _OfLanes(type):
+    """A class whose instances are the lanes of objects, whatever class these pretend to have."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return type(value) is Lane
+
+
+class _Lane(metaclass=_OfLanes):
+    pass
+
+
+class PatternClasses:
+    """The part of the context that patterns name."""
+
+    none_class: Any = _None
+    true_class: Any = _True
+    false_class: Any = _False
+    lane_class: Any = _Lane
+
+
+# ---- the context of a run: what converted code calls
 
 
 class LanesContext(Context, PatternClasses, Calls, events=Events.NONE):

@@ -6,7 +6,11 @@ the exception is raised, with the arguments that each lane would have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import cmath
+import math
+import operator
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +18,324 @@ import numpy as np
 from cassette_import.contexts.lanes.columns import Mixed, is_immutable, joined, kind_of, listed, packed, same
 from cassette_import.contexts.lanes.containers import ATOMS, apart, contains_lane, lane_in
 from cassette_import.contexts.lanes.errors import EffectError, name_of, place
+from cassette_import.contexts.lanes.known_functions import PARTS
 from cassette_import.contexts.lanes.lane import PORT, Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import computed_in_levels
-from cassette_import.contexts.lanes.rules import RULES
+from cassette_import.contexts.lanes.number_rules import NUMBER_RULES, floats, marked
 
-__all__ = ["compute", "lane_of"]
+__all__ = ["COMPLEX_RULES", "MATH_RULES", "RULES", "compute", "lane_of"]
+
+# ---- numPy's arithmetic for complex numbers, and for the functions of `cmath` that it computes as closely as
+#
+# Products and quotients are computed from the parts, in the order of Python: NumPy's own have other roundings. Results
+# that are not finite are left to Python, and so are the other functions of `cmath`.
+
+_MIXED_IS_OWN: Final = sys.version_info >= (3, 14)
+"""Whether arithmetic of a float and a complex number keeps the signs of zeros."""
+_MOST_POWER: Final = 8
+_NEAR_ONE: Final = 0.71, 1.73
+"""Where the logarithm of the absolute value is computed without it, as in Python."""
+_UNDERFLOW: Final = 1e-300
+"""Angles of this size may be an error in Python."""
+_MIXED: Final = "cf fc ci ic"
+
+
+def _is_complex(column: Any) -> bool:
+    return column.dtype.kind == "c" if type(column) is np.ndarray else type(column) is complex
+
+
+def _complex_rules_parts(column: Any) -> tuple[Any, Any]:
+    return (column.real, column.imag) if _is_complex(column) else (floats(column), 0.0)
+
+
+def _made(real: Any, imaginary: Any) -> Any:
+    column: Any = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imaginary)), np.complex128)
+    column.real, column.imag = real, imaginary
+    return column
+
+
+def _finite(*columns: Any) -> Any:
+    """Where complex numbers, their operands and results, are finite."""
+    found: Any = True
+    for column in columns:
+        found = found & np.isfinite(column)
+    return found
+
+
+def _arithmetic(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+    """A rule for two operands, from a function of their parts."""
+
+    def rule(x: Any, y: Any) -> Any:
+        z = _made(*function(*_complex_rules_parts(x), *_complex_rules_parts(y)))
+        odd = ~_finite(x, y, z)
+        if _MIXED_IS_OWN and not (_is_complex(x) and _is_complex(y)):
+            odd = odd | (z.real == 0) | (z.imag == 0)
+        return z, marked(odd, z)
+
+    return rule
+
+
+def _product(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+    return a * c - b * d, a * d + b * c
+
+
+def _quotient(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+    """Smith's algorithm, as in Python. A divisor of zero has a result that is not finite."""
+    first = np.abs(c) >= np.abs(d)
+    ratio = np.where(first, np.divide(d, c), np.divide(c, d))
+    divisor = np.where(first, c + d * ratio, c * ratio + d)
+    real = np.where(first, a + b * ratio, a * ratio + b) / divisor
+    return real, np.where(first, b - a * ratio, b * ratio - a) / divisor
+
+
+def _power(x: Any, y: Any) -> Any:
+    if type(y) is not int or not 1 <= y <= _MOST_POWER:
+        return None
+    power: tuple[Any, Any] = _complex_rules_parts(x)
+    result: Any = None
+    while True:
+        if y & 1:
+            result = power if result is None else _product(result[0], result[1], *power)
+        y >>= 1
+        if not y:
+            break
+        power = _product(*power, *power)
+    z = _made(*result)
+    return z, ~_finite(x, z) | (z.real == 0) | (z.imag == 0)
+
+
+def _comparison(function: Any) -> Callable[..., Any]:
+    def rule(x: Any, y: Any) -> Any:
+        return function(x, y), None
+
+    return rule
+
+
+def _complex_rules_of_one(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A rule for a function of one complex number; other results than finite ones are left to Python."""
+
+    def rule(z: Any) -> Any:
+        z = _made(*_complex_rules_parts(z))
+        found = function(z)
+        return found, ~_finite(z, found)
+
+    return rule
+
+
+def _logarithm(z: Any) -> Any:
+    """The algorithm of Python, where nothing underflows."""
+    larger = np.maximum(np.abs(z.real), np.abs(z.imag))
+    smaller = np.minimum(np.abs(z.real), np.abs(z.imag))
+    size = np.hypot(larger, smaller)
+    low, high = _NEAR_ONE
+    near = (low <= size) & (size <= high)
+    close = np.log1p(np.where(near, (larger - 1.0) * (larger + 1.0) + smaller * smaller, 0.0)) / 2.0
+    real = np.where(near, close, np.log(size))
+    real = np.where((larger < 1e-300) | (larger > 1e300), np.nan, real)
+    return _made(real, np.arctan2(z.imag, z.real))
+
+
+def _logarithm_to_ten(z: Any) -> Any:
+    found = _logarithm(z)
+    return _made(found.real / math.log(10.0), found.imag / math.log(10.0))
+
+
+def _phase(z: Any) -> Any:
+    angle = np.arctan2(z.imag, z.real)
+    return np.where((np.abs(angle) < _UNDERFLOW) & (z.imag != 0), np.nan, angle)
+
+
+def _polar(z: Any) -> Any:
+    z = _made(*_complex_rules_parts(z))
+    size = np.hypot(z.real, z.imag)
+    return (size, np.arctan2(z.imag, z.real)), ~_finite(z, size)
+
+
+def _rect(size: Any, angle: Any) -> Any:
+    size, angle = floats(size), floats(angle)
+    z = _made(size * np.cos(angle), size * np.sin(angle))
+    return z, marked(~_finite(size, angle, z) | (angle == 0), z)
+
+
+def _constructed(x: Any, y: Any) -> Any:
+    return _made(floats(x), floats(y)), None
+
+
+def _for(kinds: str, rule: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return dict.fromkeys(kinds.split(), rule)
+
+
+_REALS: Final = "ff fi if fb bf ii ib bi bb"
+
+COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
+    operator.add: _for(f"cc {_MIXED}", _arithmetic(lambda a, b, c, d: (a + c, b + d))),
+    operator.sub: _for(f"cc {_MIXED}", _arithmetic(lambda a, b, c, d: (a - c, b - d))),
+    operator.mul: _for(f"cc {_MIXED}", _arithmetic(_product)),
+    operator.truediv: _for("cc" if _MIXED_IS_OWN else f"cc {_MIXED}", _arithmetic(_quotient)),
+    operator.pow: {"ci": _power},
+    pow: {"ci": _power},
+    operator.eq: _for("cc cf fc", _comparison(np.equal)),
+    operator.ne: _for("cc cf fc", _comparison(np.not_equal)),
+    operator.neg: {"c": lambda z: (np.negative(z), None)},
+    operator.pos: {"c": lambda z: (z, None)},
+    abs: {"c": _complex_rules_of_one(lambda z: np.hypot(z.real, z.imag))},
+    bool: {"c": lambda z: (z != 0, None)},
+    complex: {**_for(_REALS, _constructed), **_for("f i b", lambda x: (_made(floats(x), 0.0), None))},
+    PARTS["real"]: {"c": lambda z: (z.real.copy(), None)},
+    PARTS["imag"]: {"c": lambda z: (z.imag.copy(), None)},
+    PARTS["conjugate"]: {"c": lambda z: (np.conjugate(z), None)},
+    cmath.phase: _for("c f i b", _complex_rules_of_one(_phase)),
+    cmath.polar: _for("c f i b", _polar),
+    cmath.rect: _for(_REALS, _rect),
+    cmath.log: _for("c f i b", _complex_rules_of_one(_logarithm)),
+    cmath.log10: _for("c f i b", _complex_rules_of_one(_logarithm_to_ten)),
+    **{
+        function: _for("c f i b", _complex_rules_of_one(ufunc))
+        for function, ufunc in [
+            (cmath.sqrt, np.sqrt),
+            (cmath.exp, np.exp),
+            (cmath.sin, np.sin),
+            (cmath.cos, np.cos),
+            (cmath.sinh, np.sinh),
+            (cmath.cosh, np.cosh),
+        ]
+    },
+    **{
+        function: {"c": test}
+        for function, test in [
+            (cmath.isnan, lambda z: (np.isnan(z), None)),
+            (cmath.isinf, lambda z: (np.isinf(z), None)),
+            (cmath.isfinite, lambda z: (np.isfinite(z), None)),
+        ]
+    },
+}
+"""By function, and by the kinds of the operands."""
+
+
+# ---- numPy's functions for `round` to digits and for the functions of `math` that are no arithmetic
+#
+# The rules are those of `number_rules`: a column, and which lanes only Python can compute.
+
+_MOST_DIGITS: Final = 22
+"""Powers of ten up to this one are exact as floats."""
+_EXACT: Final = 2.0**52
+_FACTORIALS: Final[Any] = np.array([math.factorial(n) for n in range(21)])
+_LARGE, _SMALL = 1e150, 1e-140
+
+_PAIRS: Final = "ff fi if fb bf ii ib bi bb"
+
+
+def _rounded(x: Any, digits: Any) -> Any:
+    """`round(x, digits)`. The scaled number has one rounding error: lanes near a tie are odd."""
+    if type(digits) is not int or abs(digits) > _MOST_DIGITS or type(x) is not np.ndarray:
+        return None
+    scale = 10.0 ** abs(digits)
+    scaled = x * scale if digits >= 0 else x / scale
+    whole = np.rint(scaled)
+    distance = np.abs(np.abs(scaled - whole) - 0.5)
+    odd = ~(np.abs(scaled) < _EXACT) | (distance <= 2.0 * np.spacing(np.abs(scaled)))
+    return (whole / scale if digits >= 0 else whole * scale), odd
+
+
+def _rounded_integer(x: Any, digits: Any) -> Any:
+    return (x, None) if type(digits) is int and digits >= 0 else None
+
+
+def _log_to_base(x: Any, base: Any) -> Any:
+    x, base = floats(x), floats(base)
+    z = np.log(x) / np.log(base)
+    return z, marked((x <= 0) | (base <= 0) | (base == 1), z)
+
+
+def _isclose(x: Any, y: Any) -> Any:
+    x, y = floats(x), floats(y)
+    difference = np.abs(x - y)
+    near = (difference <= np.abs(1e-9 * x)) | (difference <= np.abs(1e-9 * y))
+    return np.where(np.isinf(x) | np.isinf(y), False, near) | (x == y), None
+
+
+def _frexp(x: Any) -> Any:
+    mantissa, exponent = np.frexp(x)
+    return (mantissa, exponent.astype(np.int64)), ~np.isfinite(x)
+
+
+def _ldexp(x: Any, exponent: Any) -> Any:
+    x, exponent = np.broadcast_arrays(floats(x), exponent)
+    z = np.ldexp(x, np.clip(exponent, -3000, 3000).astype(np.int32))
+    return z, (np.abs(exponent) > 3000) | ~np.isfinite(z)
+
+
+def _hypot_in_space(x: Any, y: Any, z: Any) -> Any:
+    size = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(z))
+    return np.sqrt(x * x + y * y + z * z), marked(~((size < _LARGE) & (size > _SMALL)), size)
+
+
+def _gcd(x: Any, y: Any) -> Any:
+    x, y = np.broadcast_arrays(x, y)
+    least = np.iinfo(np.int64).min
+    return np.gcd(x, y), (x == least) | (y == least)
+
+
+def _lcm(x: Any, y: Any) -> Any:
+    x, y = np.broadcast_arrays(x, y)
+    odd = ~((x > -(2**31)) & (x < 2**31) & (y > -(2**31)) & (y < 2**31))
+    return np.lcm(np.where(odd, 1, x), np.where(odd, 1, y)), odd
+
+
+def _isqrt(n: Any) -> Any:
+    odd = (n < 0) | (n >= 2**52)
+    return np.sqrt(np.where(odd, 0, n).astype(np.float64)).astype(np.int64), odd
+
+
+def _factorial(n: Any) -> Any:
+    odd = (n < 0) | (n >= len(_FACTORIALS))
+    return _FACTORIALS[np.where(odd, 0, n)], odd
+
+
+def _of_one(function: Any) -> Callable[[Any], Any]:
+    """A rule for a function of one float that does not fail, except by an overflow."""
+
+    def rule(x: Any) -> Any:
+        x = floats(x)
+        y = function(x)
+        return y, ~(np.isfinite(x) & np.isfinite(y))
+
+    return rule
+
+
+MATH_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
+    round: {"fi": _rounded, "ii": _rounded_integer},
+    math.log: dict.fromkeys(_PAIRS.split(), _log_to_base),
+    math.isclose: dict.fromkeys(_PAIRS.split(), _isclose),
+    math.modf: {"f": lambda x: (np.modf(x), ~np.isfinite(x))},
+    math.frexp: {"f": _frexp},
+    math.ldexp: {"fi": _ldexp},
+    math.nextafter: {"ff": lambda x, y: (np.nextafter(x, y), None)},
+    math.ulp: {"f": _of_one(lambda x: np.spacing(np.abs(x)))},
+    math.hypot: {"fff": _hypot_in_space},
+    math.gcd: {"ii": _gcd},
+    math.lcm: {"ii": _lcm},
+    math.isqrt: {"i": _isqrt},
+    math.factorial: {"i": _factorial},
+    math.cbrt: dict.fromkeys("fib", _of_one(np.cbrt)),
+    math.exp2: dict.fromkeys("fib", _of_one(np.exp2)),
+}
+"""By function, and by the kinds of the operands."""
+
+
+# ---- all rules by function and kinds of operands: those of real numbers, of `math`, and of complex numbers
+
+_TABLES: Final = (NUMBER_RULES, MATH_RULES, COMPLEX_RULES)
+
+RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
+    function: {kinds: rule for table in _TABLES for kinds, rule in table.get(function, {}).items()}
+    for function in {one: None for table in _TABLES for one in table}
+}
+"""By function, and by the kinds of the operands."""
+
+
+# ---- functions of immutable values, for all active lanes: by NumPy where a rule is known, else lane by lane
 
 _NUMBERS: Final = {float, int, bool}
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.common.enclosures.spans import Span, as_span
-from cassette_import.contexts.common.sequences import sequence_like
+from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
@@ -29,14 +29,13 @@ from cassette_import.contexts.intervals.rules import (
     fits_floats,
     workprec,
 )
-from cassette_import.contexts.lanes.columns import listed, packed
+from cassette_import.contexts.lanes.columns import SequenceFunction, listed, packed
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.errors import name_of
 from cassette_import.contexts.lanes.known_functions import PARTS
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
-from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 from cassette_import.errors import CassetteError
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 

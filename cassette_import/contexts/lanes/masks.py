@@ -13,10 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.lanes.elementwise import compute
-from cassette_import.contexts.lanes.lane import Lane
+from cassette_import.contexts.lanes.lane import Lane, LaneRange
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.merging import merged
-from cassette_import.contexts.lanes.ranges import LaneRange
 from cassette_import.passes.if_conversion.uniform import UNIFORM
 
 __all__ = ["NOTHING", "Choice", "Frame", "Loop", "choice_of"]

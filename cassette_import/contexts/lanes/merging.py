@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cassette_import.contexts.common.sequences import sequence_like
+from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.lanes.columns import is_immutable, joined, same
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.lane import Lane

@@ -11,11 +11,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.lanes.columns import constant
+from cassette_import.contexts.lanes.columns import SequenceFunction, constant
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import PORT, Annotation, Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
-from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 
 __all__ = ["Level", "computed_in_levels", "evaluated", "innermost", "taken_apart"]
 

@@ -20,9 +20,8 @@ from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.coroutines import standing_for
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
+from cassette_import.contexts.common.targets import ResolvedTarget, Target, never_called, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, held_by_callable, in_order, takes_others
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Shared, Store

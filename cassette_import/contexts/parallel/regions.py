@@ -18,15 +18,110 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FrameType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar, Final
 
-from cassette_import.contexts.parallel.module_variables import ModuleVariables, fill, restore
-from cassette_import.contexts.parallel.needed_at_once import NeededAtOnce
-from cassette_import.contexts.parallel.outside import outside
-from cassette_import.contexts.parallel.stored import MISSING, Stored
-from cassette_import.contexts.parallel.tasks import HasPlaceholder, NotTransferable, Placeholder, Site, Task, pickled
+from cassette_import.contexts.parallel.tasks import (
+    HasPlaceholder,
+    NeededAtOnce,
+    NotTransferable,
+    Placeholder,
+    Site,
+    Task,
+    pickled,
+)
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE, INACTIVE
 
-__all__ = ["Regions"]
+__all__ = ["MISSING", "ModuleVariables", "Regions", "Stored", "fill", "outside", "restore"]
+
+# ---- calls outside of all contexts, for what a region does that is no part of the program
+
+
+@hidden
+def outside(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Call a function outside of the context: dask's threads and event loops would inherit it, and take longer."""
+    token = ACTIVE.set(INACTIVE)
+    try:
+        return function(*arguments, **keywords)
+    finally:
+        ACTIVE.reset(token)
+
+
+# ---- the variables of module levels while tasks run
+
+_MISSING: Final = object()
+
+
+class ModuleVariables:
+    """Which variables the regions of module levels bind."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[str, ...]] = {}  # by the `id()` of the namespace
+
+    def bind(self, frame: FrameType, names: tuple[str, ...]) -> None:
+        """Note the names that a region binds, which begins in a frame."""
+        self._names[id(frame.f_globals)] = names
+
+    def values(self, frame: FrameType) -> dict[str, Any] | None:
+        """The values of these variables now; None if the frame is that of a function."""
+        if not _is_module_level(frame):
+            return None
+        return {name: frame.f_globals.get(name, _MISSING) for name in self._names.get(id(frame.f_globals), ())}
+
+
+def fill(frame: FrameType) -> None:
+    """Put values in the place of placeholders that are known, if the frame is that of a module level."""
+    if not _is_module_level(frame):
+        return
+    for name, value in frame.f_globals.items():
+        if type(value) is Placeholder and value.is_known:
+            frame.f_globals[name] = value.value
+
+
+def restore(frame: FrameType, values: dict[str, Any]) -> None:
+    """Give variables the values that they had, or unbind them; the tasks of all placeholders among them have ended."""
+    for name, value in values.items():
+        if value is _MISSING:
+            frame.f_globals.pop(name, None)
+        else:
+            frame.f_globals[name] = value.value if type(value) is Placeholder else value
+
+
+def _is_module_level(frame: FrameType) -> bool:
+    return frame.f_code.co_name == "<module>"
+
+
+# ---- what a region stores in lists and dicts while tasks run
+
+MISSING: Final = object()
+"""Stands for a value that is not there."""
+
+
+class Stored:
+    """A placeholder in a list or a dict, or what a region stored beside it."""
+
+    __slots__ = ("after", "before", "holder", "key")
+
+    def __init__(self, holder: Any, key: Any, before: Any, after: int) -> None:
+        self.holder = holder
+        self.key = key
+        self.before = before
+        self.after = after
+
+    def fill(self) -> None:
+        """Put the value in the place of the placeholder."""
+        value = self.holder[self.key]
+        if type(value) is Placeholder and value.is_known:
+            self.holder[self.key] = value.value
+
+    def undo(self) -> None:
+        """Take back that something was stored."""
+        if self.before is MISSING:
+            del self.holder[self.key]
+        else:
+            self.holder[self.key] = self.before
+
+
+# ---- what converted code calls
 
 _SCALARS: Final = frozenset(
     {str, int, float, bool, bytes, complex, type(None), range, slice, type(pathlib.Path()), pathlib.PurePosixPath}

@@ -5,26 +5,194 @@ So handlers of `logging`, and the filters of both modules, are those of the prog
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import pickle
 import sys
 import threading
+import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType, TracebackType
 from typing import Any, Final, TextIO, TypeAlias
 
-from cassette_import.contexts.parallel.task_frames import (
-    Above,
-    Callers,
-    caller,
-    frames_of_task,
-    stack_entries,
-    stack_text,
-)
-from cassette_import.contexts.parallel.tracebacks import described, rebuilt
+__all__ = [
+    "Above",
+    "Callers",
+    "Captured",
+    "Entry",
+    "Noted",
+    "StackEntry",
+    "caller",
+    "comparable",
+    "described",
+    "do_again",
+    "frames_of_task",
+    "rebuilt",
+    "settings_of_program",
+    "stack_entries",
+    "stack_text",
+]
 
-__all__ = ["Captured", "Noted", "comparable", "do_again", "settings_of_program"]
+# ---- tracebacks as data
+
+Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
+Entry: TypeAlias = tuple[str, str, str, str, Position]
+"""The file, name and qualified name of a function, the name of its module, and line, last line, column, last column."""
+
+_LONG_FORM: Final = 14
+_NO_COLUMNS: Final = 13
+_UNITS: Final = 8
+"""So many code units an entry of a line table describes."""
+
+
+def described(traceback: TracebackType | None) -> list[Entry]:
+    """The entries of a traceback, the outermost first."""
+    found: list[Entry] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        position = next(itertools.islice(code.co_positions(), traceback.tb_lasti // 2, None))
+        if position[0] != traceback.tb_lineno:
+            position = (traceback.tb_lineno, None, None, None)
+        module = str(traceback.tb_frame.f_globals.get("__name__"))
+        found.append((code.co_filename, code.co_name, code.co_qualname, module, position))
+        traceback = traceback.tb_next
+    return found
+
+
+def rebuilt(entries: Sequence[Entry]) -> TracebackType | None:
+    """A traceback with these entries. Its frames have no variables."""
+    made: TracebackType | None = None
+    for entry in reversed(entries):
+        here = _raised_at(*entry)
+        made = TracebackType(made, here.tb_frame, here.tb_lasti, here.tb_lineno)
+    return made
+
+
+def _raised_at(filename: str, name: str, qualified: str, module: str, position: Position) -> TracebackType:
+    code: Any = compile("raise error", filename, "exec")
+    units = len(code.co_code) // 2
+    code = code.replace(
+        co_name=name,
+        co_qualname=qualified,
+        co_firstlineno=position[0] or 1,
+        co_linetable=b"".join(_line_entry(min(_UNITS, units - at), position) for at in range(0, units, _UNITS)),
+    )
+    error = Exception()
+    try:
+        exec(code, {"__name__": module, "__file__": filename, "error": error})
+    except Exception:
+        pass
+    traceback = error.__traceback__
+    assert traceback is not None
+    assert traceback.tb_next is not None
+    return traceback.tb_next
+
+
+def _line_entry(units: int, position: Position) -> bytes:
+    """An entry of a line table that stays on the first line of the code."""
+    line, last, column, last_column = position
+    if line is None or last is None or column is None or last_column is None or last < line:
+        return bytes((0x80 | _NO_COLUMNS << 3 | units - 1, 0))
+    numbers = b"".join(map(_variable_length, (last - line, column + 1, last_column + 1)))
+    return bytes((0x80 | _LONG_FORM << 3 | units - 1, 0)) + numbers
+
+
+def _variable_length(number: int) -> bytes:
+    made = bytearray()
+    while number > 63:
+        made.append(64 | number & 63)
+        number >>= 6
+    made.append(number)
+    return bytes(made)
+
+
+# ---- frames of a task as log records and warnings name them
+#
+# A worker says how many frames above the function one is; the process of the program finds it, from the call on.
+
+Callers: TypeAlias = Sequence[tuple[FrameType, int, int]]
+"""The frames of a call, the innermost first, each with its last instruction and its line then."""
+StackEntry: TypeAlias = tuple[str, int, str, str | None]
+"""File, line, function and text of the line."""
+
+_PACKAGE: Final = os.path.dirname(__file__) + os.sep
+
+
+class Above(str):
+    """A text about frames of a worker, and which frames of the program are meant.
+
+    Attributes
+    ----------
+    level:
+        How many frames above the function the first one is; 0 for one in the function.
+    inside:
+        The entries of a stack that are in the function, the innermost first.
+    """
+
+    level: int = 0
+    inside: Sequence[StackEntry] = ()
+
+
+def frames_of_task(is_skipped: Callable[[FrameType], bool]) -> tuple[list[FrameType], list[FrameType]]:
+    """The frames of this thread, the innermost first: those in the function of a task, and those above it.
+
+    Parameters
+    ----------
+    is_skipped:
+        Whether a frame does not count.
+    """
+    frames = list(_outwards(sys._getframe(1)))
+    first = next(number for number, frame in enumerate(frames) if not _is_in_package(frame))
+    last = next((number for number in range(first, len(frames)) if _is_in_package(frames[number])), len(frames))
+    return [frame for frame in frames[first:last] if not is_skipped(frame)], frames[last:]
+
+
+def caller(callers: Callers, level: int) -> tuple[FrameType, int]:
+    """The frame so many levels above a function, and its line; the outermost one if there are fewer."""
+    last = callers[0][0], callers[0][2]
+    for number, above in enumerate(_above(callers), 1):
+        last = above
+        if number == level:
+            break
+    return last
+
+
+def stack_entries(frames: Sequence[FrameType]) -> list[StackEntry]:
+    """Frames as entries of a stack, in the same order."""
+    return _entries((frame, frame.f_lineno) for frame in frames)
+
+
+def stack_text(inside: Sequence[StackEntry], callers: Callers, level: int) -> str:
+    """A stack as `logging` writes it: what is in the function, and the program's frames from a level on."""
+    above = _entries(_above(callers))[max(level - 1, 0) :] or _entries([caller(callers, level)])
+    lines = traceback.StackSummary.from_list([*inside, *above][::-1]).format()
+    return ("Stack (most recent call last):\n" + "".join(lines)).removesuffix("\n")
+
+
+def _entries(frames: Iterator[tuple[FrameType, int]] | Sequence[tuple[FrameType, int]]) -> list[StackEntry]:
+    return [(one.filename, one.lineno or 0, one.name, one.line) for one in traceback.StackSummary.extract(iter(frames))]
+
+
+def _above(callers: Callers) -> Iterator[tuple[FrameType, int]]:
+    for frame, _, line in callers:
+        yield frame, line
+    for frame in _outwards(callers[-1][0].f_back):
+        yield frame, frame.f_lineno
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _is_in_package(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+# ---- what a task writes, logs and warns of
 
 Noted: TypeAlias = tuple[Any, ...]
 """Something that a task did: its kind, and what is needed to do it again."""

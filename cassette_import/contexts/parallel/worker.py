@@ -20,8 +20,7 @@ from types import TracebackType
 from typing import Any, Final
 from uuid import UUID
 
-from cassette_import.contexts.parallel.task_output import Captured, Noted
-from cassette_import.contexts.parallel.tracebacks import Entry, described
+from cassette_import.contexts.parallel.task_output import Captured, Entry, Noted, described
 
 __all__ = ["Dependency", "Outcome", "execute"]
 

@@ -9,10 +9,34 @@ import subprocess
 import sys
 from typing import Any, Final
 
-from distributed import Nanny
+from distributed import Client, Nanny
 from distributed.deploy.subprocess import SubprocessWorker
 
-__all__ = ["QUIET", "Keeper", "WorkerProcess"]
+__all__ = ["QUIET", "Keeper", "SchedulerClient", "WorkerProcess"]
+
+# ---- a client of dask that leaves no thread and no socket behind when its scheduler is gone, or was never there
+
+
+class SchedulerClient(Client):  # type: ignore[misc]  # dask has no types
+    """A client that stops its event loop even if it cannot connect, or has been closed by the end of the connection."""
+
+    def start(self, **options: Any) -> None:
+        """Connect; called by the constructor."""
+        try:
+            super().start(**options)
+        except BaseException:
+            self._loop_runner.stop()
+            raise
+
+    def close(self, *arguments: Any, **options: Any) -> None:
+        """Close the connection."""
+        try:
+            super().close(*arguments, **options)
+        finally:
+            self._loop_runner.stop()
+
+
+# ---- the processes of workers that are started for a program: as the program's own, and quiet while they wait
 
 QUIET: Final = {
     "distributed.admin.tick.interval": "1s",

@@ -16,11 +16,9 @@ import numpy as np
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.contexts.common.array_items import cursor_of_tagged
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
-from cassette_import.contexts.common.number_functions.operators import OPERATORS
 from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.steps import COMPARISONS
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, IN_PLACE
-from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.number_functions.table import BY_UFUNC, COMPARISONS, IN_PLACE, OPERATORS
+from cassette_import.contexts.common.own_operators import call_without_overload
 from cassette_import.contexts.common.sizes import SIZES
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Shadow
 from cassette_import.contexts.precision.expressions import ALL_BITS, bits_between

@@ -14,8 +14,7 @@ from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.number_functions.table import row_of
-from cassette_import.contexts.common.own_operators import runs_own_method
-from cassette_import.contexts.common.plain_calls import call_without_overload, without_modulus
+from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden

@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 
 __all__ = [
     "BODY",

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.contexts.common.text import plural, search_folders, short_path
-from cassette_import.contexts.profile.statistics import CallStatistics, Statistics
-from cassette_import.contexts.profile.summed_statistics import SummedStatistics
+from cassette_import.contexts.profile.statistics import CallStatistics, Statistics, SummedStatistics
 
 __all__ = ["ORDERS", "label_text", "table"]
 

@@ -10,14 +10,47 @@ import base64
 import collections
 import functools
 import importlib
+import io
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.recording.arrays import decoded_array
+__all__ = ["CONSTRUCTORS", "BadValue", "Decoder", "decoded_array", "encoded_array", "is_array", "located"]
 
-__all__ = ["CONSTRUCTORS", "BadValue", "Decoder", "located"]
+# ---- numPy's arrays and scalars as JSON and back, in the format of `.npy` files
+#
+# It does not import NumPy before the program or a recording needs it.
+
+
+def is_array(value: Any) -> bool:
+    """Whether this is an array of NumPy, and not one of a subclass."""
+    numpy: Any = sys.modules.get("numpy")
+    return numpy is not None and type(value) is getattr(numpy, "ndarray", None)
+
+
+def encoded_array(value: Any) -> dict[str, str] | None:
+    """An array or scalar of NumPy as JSON; None if it is neither, or contains Python objects."""
+    numpy: Any = sys.modules.get("numpy")
+    if type(value).__module__ != "numpy" or numpy is None or not hasattr(numpy, "generic"):
+        return None
+    if not is_array(value) and not isinstance(value, numpy.generic):
+        return None
+    file = io.BytesIO()
+    try:
+        numpy.save(file, value, allow_pickle=False)
+    except ValueError:
+        return None
+    tag = "npy" if is_array(value) else "npy scalar"
+    return {tag: base64.b64encode(file.getvalue()).decode("ascii")}
+
+
+def decoded_array(content: str) -> Any:
+    """The array that was encoded; a scalar comes back as an array without dimensions."""
+    return importlib.import_module("numpy").load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)
+
+
+# ---- values from JSON, as `encoding` writes them
 
 CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
 """The functions that a recording may name to make an object, beside its class."""

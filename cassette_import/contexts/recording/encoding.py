@@ -10,22 +10,92 @@ from __future__ import annotations
 import base64
 import builtins
 import enum
+import functools
 import hashlib
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.recording import arrays
-from cassette_import.contexts.recording.decoding import CONSTRUCTORS
-from cassette_import.contexts.recording.value_types import (
-    importable_reference,
-    is_plain_named_tuple,
-    is_reproducible,
-    reference,
-)
+from cassette_import.contexts.recording import decoding as arrays
+from cassette_import.contexts.recording.decoding import CONSTRUCTORS, BadValue, Decoder, located
 
-__all__ = ["VALUES", "Encoder", "reference", "shortened", "with_texts"]
+__all__ = [
+    "VALUES",
+    "Encoder",
+    "decoded_error",
+    "encoded_error",
+    "importable_reference",
+    "is_plain_named_tuple",
+    "is_reproducible",
+    "reference",
+    "shortened",
+    "with_texts",
+]
+
+
+# ---- which classes can be named in a recording, so that a replay finds the class and makes an equal object
+
+_reproducible: Final[dict[type, bool]] = {}
+
+
+def reference(thing: Any) -> str:
+    """A class or function as `module:qualname`."""
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+@functools.lru_cache(1000)
+def importable_reference(kind: type) -> str | None:
+    """A reference by which a replay finds a class; None if there is none.
+
+    A class may be bound to another name than its own.
+
+    >>> import shutil
+    >>> importable_reference(type(shutil.disk_usage(".")))
+    'shutil:_ntuple_diskusage'
+    """
+    if kind.__module__ == "__main__" or kind.__module__ not in sys.modules:
+        return None
+    name = reference(kind)
+    try:
+        if located(name) is kind:
+            return name
+    except BadValue:
+        pass
+    namespace = vars(sys.modules[kind.__module__])
+    return next((f"{kind.__module__}:{name}" for name, value in list(namespace.items()) if value is kind), None)
+
+
+def is_plain_named_tuple(kind: type) -> bool:
+    """Whether a class has nothing but what `namedtuple` gives to it, so that another one can replace it."""
+    fields = getattr(kind, "_fields", None)
+    if kind.__bases__ != (tuple,) or not isinstance(fields, tuple):
+        return False
+    usual = {"_fields", "_field_defaults", "_make", "_replace", "_asdict", *fields}
+    return all(name in usual or name[:2] == "__" for name in vars(kind))
+
+
+def is_reproducible(kind: type, encoded: Any) -> bool:
+    """Whether a replay can make objects of a class, which was tried with its first object.
+
+    Python refuses to make another `sys.version_info`, for example.
+    """
+    known = _reproducible.get(kind)
+    if known is None:
+        try:
+            known = type(Decoder(_value_types_refuse)(encoded)) is kind
+        except BadValue:
+            known = False
+        _reproducible[kind] = known
+    return known
+
+
+def _value_types_refuse(tag: str, content: Any) -> Any:
+    raise BadValue(f"no value is written as {tag!r}")
+
+
+# ---- values as JSON: simple values are serialised, every other object is written as a reference
 
 Encoded: TypeAlias = tuple[Any, Any]
 """A value as JSON, and the value that the program gets: usually the same one, or one with proxies in it."""
@@ -318,3 +388,140 @@ def _public(kind: type) -> str:
 def _is_module_level(function: Any) -> bool:
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     return module is not None and getattr(module, function.__qualname__, None) is function
+
+
+# ---- exceptions as JSON and back: class, arguments, attributes, notes and cause
+
+_DEEPEST_CAUSE: Final = 6
+_MEMBERS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_SET_BY_CONSTRUCTOR: Final = frozenset({"args", "exceptions", "message"})
+
+
+class _Thread(threading.local):
+    """The exceptions that a thread is encoding or decoding, outermost first: one may refer to itself."""
+
+    def __init__(self) -> None:
+        self.errors: list[Any] = []
+
+
+_THREAD: Final = _Thread()
+
+
+def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int = 0) -> dict[str, Any]:
+    """An exception as JSON. An attribute that `encode` replaces by a proxy is replaced in the exception, too."""
+    enclosing = _THREAD.errors
+    for levels, one in enumerate(reversed(enclosing), 1):
+        if one is error:
+            return {"cycle": levels}
+    enclosing.append(error)
+    try:
+        return _encoded(error, encode, depth)
+    finally:
+        enclosing.pop()
+
+
+def _encoded(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int) -> dict[str, Any]:
+    state: list[Any] = []
+    for name, value in list(vars(error).items()):
+        encoded, shown = encode(value)
+        if shown is not value:
+            vars(error)[name] = shown
+        state.append([name, encoded])
+    found: dict[str, Any] = {
+        "class": _importable(type(error)),
+        "arguments": [encode(argument)[0] for argument in error.args],
+        "state": state,
+        "members": [[name, encode(value)[0]] for name, value in _members(error)],
+    }
+    if depth < _DEEPEST_CAUSE:
+        if error.__cause__ is not None:
+            found["cause"] = encoded_error(error.__cause__, encode, depth + 1)
+        elif error.__suppress_context__:
+            found["cause"] = None
+        if isinstance(error, BaseExceptionGroup):
+            found["arguments"][1:2] = [[{"error": encoded_error(one, encode, depth + 1)} for one in error.exceptions]]
+    return found
+
+
+def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
+    """The exception that JSON encodes."""
+    enclosing = _THREAD.errors
+    if isinstance(encoded, dict) and "cycle" in encoded:
+        return _enclosing_error(enclosing, encoded["cycle"])
+    enclosing.append(None)
+    try:
+        return _decoded(encoded, decode)
+    finally:
+        enclosing.pop()
+
+
+def _enclosing_error(enclosing: list[Any], levels: Any) -> BaseException:
+    found: BaseException | None = enclosing[-levels] if levels in range(1, len(enclosing) + 1) else None
+    if found is None:
+        raise BadValue("an exception cannot be one of its own arguments")
+    return found
+
+
+def _decoded(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
+    try:
+        kind = located(encoded["class"])
+        arguments = [decode(argument) for argument in encoded["arguments"]]
+        error: BaseException = kind.__new__(kind, *arguments)
+        _initialise(error, arguments)
+        _THREAD.errors[-1] = error
+        for name, value in encoded["members"]:
+            try:
+                setattr(error, name, decode(value))
+            except (AttributeError, TypeError):
+                pass
+        for name, value in encoded["state"]:
+            vars(error)[name] = decode(value)
+        if "cause" in encoded:
+            cause = encoded["cause"]
+            error.__cause__ = None if cause is None else decoded_error(cause, decode)
+    except BadValue:
+        raise
+    except Exception as problem:  # the arguments in an edited recording can make a class raise anything
+        raise BadValue(f"no exception is written as {str(encoded)[:80]}: {problem}") from problem
+    return error
+
+
+def _initialise(error: BaseException, arguments: list[Any]) -> None:
+    """Call the `__init__` of the nearest base that is written in C: a StopIteration without it has no `value`."""
+    for base in type(error).__mro__:
+        initialise = vars(base).get("__init__")
+        if type(initialise) is types.WrapperDescriptorType:
+            try:
+                initialise(error, *arguments)
+            except TypeError:  # a subclass calls it with other arguments
+                initialise(error)
+            break
+    error.args = tuple(arguments)
+
+
+def _members(error: BaseException) -> list[tuple[str, Any]]:
+    """The members of exceptions written in C beside their arguments, such as the `errno` of an OSError."""
+    found: dict[str, Any] = {}
+    for base in type(error).__mro__:
+        if base in (BaseException, object):
+            continue
+        for name, descriptor in vars(base).items():
+            if isinstance(descriptor, _MEMBERS) and name[:2] != "__" and name not in _SET_BY_CONSTRUCTOR:
+                try:
+                    value = descriptor.__get__(error)
+                except AttributeError:
+                    continue
+                if value is not None:
+                    found.setdefault(name, value)
+    return list(found.items())
+
+
+def _importable(kind: type) -> str:
+    """A reference to the class, or to the nearest base that can be found by its name."""
+    for base in kind.__mro__:
+        try:
+            if located(reference(base)) is base:
+                return reference(base)
+        except BadValue:
+            continue
+    return "builtins:Exception"

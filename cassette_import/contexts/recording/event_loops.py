@@ -14,7 +14,7 @@ import collections
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.recording.call_sequences import (
@@ -26,7 +26,18 @@ from cassette_import.contexts.recording.call_sequences import (
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden
 
-__all__ = ["EXTERNAL", "Arrival", "LoopQueue", "Watch", "origin_of_task", "queue_of_running_loop", "watch_loops"]
+__all__ = [
+    "EXTERNAL",
+    "Arrival",
+    "LoopQueue",
+    "RecordedLoop",
+    "Watch",
+    "origin_of_task",
+    "queue_of_running_loop",
+    "watch_loops",
+]
+
+# ---- event loops of asyncio
 
 Arrival: TypeAlias = tuple[Any, ...]
 """What names an arrival, equally in each run: its kind, and numbers."""
@@ -205,3 +216,67 @@ def _intercept_loops(name: str, module: Any) -> None:
     watched.__name__, watched.__qualname__ = run_forever.__name__, run_forever.__qualname__
     watched.__doc__ = run_forever.__doc__
     module.BaseEventLoop.run_forever = watched
+
+
+# ---- `RecordedLoop`: notes at which step of an event loop each arrival came, so that a replay can go the same way
+
+
+class RecordedLoop(LoopQueue):
+    """The queue of a loop that is recorded. The order is that of the loop's own queue.
+
+    Parameters
+    ----------
+    loop, context, number, is_external:
+        See `LoopQueue`.
+    write:
+        Called with each line for the recording.
+    """
+
+    def __init__(
+        self,
+        loop: Any,
+        context: Any,
+        number: int,
+        is_external: Callable[[Any], bool],
+        write: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        super().__init__(loop, context, number, is_external)
+        self._write = write
+        self._arrivals: dict[int, Arrival] = {}
+
+    def append(self, handle: Any) -> None:
+        """Add a handle."""
+        arrival = self.arrival(handle)
+        if arrival is not None:
+            self._arrivals[id(handle)] = arrival
+        super().append(handle)
+
+    def popleft(self) -> Any:
+        """Remove the next handle, which the loop runs now."""
+        handle = super().popleft()
+        arrival = self._arrivals.pop(id(handle), None)
+        if handle._cancelled:
+            return handle
+        self._is_in_program = arrival is not EXTERNAL
+        if arrival is not EXTERNAL:
+            if arrival is not None:
+                self._write({"arrival": list(arrival), "step": [self.number, self.step]})
+            self.step += 1
+        return handle
+
+    def __len__(self) -> int:
+        """The loop asks for the number of handles between two of them, and when it has run all of them."""
+        self._is_in_program = False
+        return super().__len__()
+
+    def awaited(self) -> list[int]:
+        """The awaitable that the current task awaits has ended: its step."""
+        self.end_awaiting()
+        self._is_in_program = True
+        self.step += 1
+        return [self.number, self.step - 1]
+
+    def stopped(self) -> None:
+        """See `LoopQueue`."""
+        self._is_in_program = False
+        self._write({"arrival": ["stop"], "step": [self.number, self.step]})

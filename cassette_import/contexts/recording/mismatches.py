@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cassette_import.contexts.recording.call_text import described_call, is_same_call
+from cassette_import.contexts.recording.calls_to_replay import described_call, is_same_call
 from cassette_import.contexts.recording.carried_requests import Carried, decoded_request
 from cassette_import.contexts.recording.external_calls import call_site
 from cassette_import.contexts.recording.masking import Mask

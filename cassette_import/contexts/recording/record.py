@@ -7,37 +7,354 @@ import functools
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
-from cassette_import.contexts.common.unmatched_targets import never_called
+from cassette_import.contexts.common.targets import never_called
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.awaitables import awaited
 from cassette_import.contexts.recording.call_sequences import CallSequences
-from cassette_import.contexts.recording.event_loops import LoopQueue, origin_of_task
+from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
+from cassette_import.contexts.recording.effects import Effects, is_callback, place_of_filled_buffer
+from cassette_import.contexts.recording.encoding import Encoder, encoded_error
+from cassette_import.contexts.recording.event_loops import LoopQueue, RecordedLoop, origin_of_task
 from cassette_import.contexts.recording.external_calls import (
     IN_EXTERNAL_CALL,
+    LazyAwaitable,
+    ObservedAwaitable,
+    awaited,
+    call_site,
     ignored_call,
+    is_awaitable,
     is_external,
+    named_like,
+    run_in_external_call,
 )
-from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
-from cassette_import.contexts.recording.recorded_calls import RecordedCalls
-from cassette_import.contexts.recording.recorded_loops import RecordedLoop
-from cassette_import.contexts.recording.recorded_objects import RecordedObjects
+from cassette_import.contexts.recording.proxies import with_real_objects
 from cassette_import.contexts.recording.recording_context import RecordingContext
 from cassette_import.contexts.recording.recording_file import Recording, Writer
-from cassette_import.contexts.recording.recording_notes import RecordingNotes
 from cassette_import.contexts.recording.request_options import (
+    LEFT_OUT,
     Names,
     RequestOptions,
     described_options,
     listed,
 )
+from cassette_import.contexts.recording.tracebacks import without_frames_in
+from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["Record"]
+__all__ = [
+    "FirstNumbers",
+    "Record",
+    "RecordedCalls",
+    "RecordedObjects",
+    "RecordingNotes",
+    "first_free_numbers",
+    "no_object",
+]
+
+# ---- notes for the user, printed when recording ends: where a replay may differ from the recorded run
+
+_MOST: Final = 5
+
+
+class RecordingNotes:
+    """The notes of one recording, each of them once."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, None] = {}
+
+    def late_call(self, name: str) -> None:
+        """Note that the program calls a function which calls another one at a moment that no recording contains."""
+        file, number, function = call_site()
+        self._notes[
+            f"{file}:{number} in {function}: {name}: neither the moment of this call nor what the function gets is "
+            "recorded, so a replay may differ here"
+        ] = None
+
+    def callbacks(self, line: Mapping[str, Any], arguments: Any, keywords: Mapping[str, Any]) -> None:
+        """Note the functions of the program that an external call gets. `line` is the call in the recording."""
+        for argument in (*arguments, *keywords.values()):
+            if is_callback(argument):
+                file, number, function = line["site"]
+                self._notes[
+                    f"{file}:{number} in {function}: {line['what'][1]} gets {argument.__qualname__}: a replay does not "
+                    "call it, so let the program not depend on what it does, or mark a function around it (boundary=)"
+                ] = None
+
+    def print_first(self) -> None:
+        """Print the first notes."""
+        for note in itertools.islice(self._notes, _MOST):
+            print(f"record: {note}", file=sys.__stderr__)
+
+
+# ---- `RecordedCalls`: makes external calls, and writes each one with its outcome
+
+
+class RecordedCalls(RecordingContext):
+    """The base of `Record`. Its attributes are assigned there."""
+
+    _writer: Writer | None
+    _call_numbers: itertools.count[int]
+    _sequences: CallSequences[int]
+    _encode: Callable[[Any], tuple[Any, Any]]
+    """Encodes a result; returns it with what the program gets."""
+    _notes: RecordingNotes
+    _active_context: RecordingContext | None
+    """The context whose calls are recorded, if it is another one."""
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._writer is not None:
+            self._writer.write(line)
+
+    def _is_recording(self) -> bool:
+        if self._writer is None or not self._writer.is_open or IN_EXTERNAL_CALL.get():
+            return False
+        return not (self._active_context or self).is_paused and not self.is_in_fork
+
+    @hidden
+    def recorded(
+        self,
+        what: list[Any],
+        call: Callable[..., Any],
+        arguments: Any,
+        keywords: Mapping[str, Any],
+        carried: Carried | None = None,
+        made_by: Carried | None = None,
+    ) -> Any:
+        """Make an external call and record the outcome.
+
+        `carried` is the request that the call carries, `made_by` the one of the call that made the receiver.
+        """
+        if not self._is_recording():
+            return call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
+        if carried is not None and carried.is_ignored:
+            return ignored_call(call, arguments, keywords)
+        with self._lock:
+            is_hidden = carried is not None and self._requests.hides_arguments
+            line = {
+                "lane": self._sequences.current(),
+                "what": what,
+                "arguments": [[], []] if is_hidden else self.encoded_arguments(arguments, keywords, what),
+                "site": self._mask.value(call_site()),
+            }
+            if carried is not None and (carried.is_sent or is_hidden):
+                line["request"] = carried.encoded
+            if is_hidden:
+                line["filtered"] = True
+            self._notes.callbacks(line, arguments, keywords)
+            held = self._held_files.of_call(what)
+            effects = Effects(arguments, {**keywords, **held}, place_of_filled_buffer(what, arguments))
+        token = IN_EXTERNAL_CALL.set(True)
+        response = NO_RESPONSE
+        if carried is not None or made_by is not None:
+            response = ResponsePart(self._requests, what[1], carried, made_by)
+        try:
+            result = call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
+        except BaseException as error:
+            IN_EXTERNAL_CALL.reset(token)
+            self._end(line, effects, response, error=error)
+            raise
+        IN_EXTERNAL_CALL.reset(token)
+        shown = self._end(line, effects, response, result)
+        self._held_files.made(shown, arguments, keywords, held)
+        return shown
+
+    def _end(
+        self, line: dict[str, Any], effects: Effects, response: ResponsePart, value: Any = None, error: Any = None
+    ) -> Any:
+        """Write a call and its outcome; return the value that the program gets."""
+        with self._lock:
+            shown = value
+            outcome: dict[str, Any] = {}
+            if error is not None:
+                outcome["error"] = self._mask.value(encoded_error(error, self._encode))
+            elif (path := effects.path_of(value)) is not None:
+                outcome["value"] = {"argument": path}
+            elif not is_awaitable(value):
+                encoded, shown = self._encoded_result(value, response)
+                if encoded is LEFT_OUT:
+                    return shown
+                outcome["value"] = self._mask.value(encoded)
+            number = next(self._call_numbers)
+            if not outcome:
+                observed = ObservedAwaitable(value, run_in_external_call)
+                shown = named_like(self._await_recorded(number, observed, response), value)
+                if lookup(type(value), "send") is None:
+                    line["no coroutine"] = True
+                    shown = LazyAwaitable(shown)
+            changed = effects.encoded(self._encode, value)
+            if changed:
+                outcome["changed"] = self._mask.value(changed)
+            if self._writer is not None:
+                self._writer.calls += 1
+                self._write({"call": number, **line, "at": self._writer.now, **outcome})
+        return shown
+
+    def _encoded_result(self, value: Any, response: ResponsePart) -> tuple[Any, Any]:
+        """A result as JSON, and what the program gets. `LEFT_OUT` instead of JSON if a hook leaves it out."""
+        encoded, shown = self._encode(value)
+        changed = response.made(shown)
+        if changed is LEFT_OUT:
+            return LEFT_OUT, shown
+        if changed is not shown:
+            encoded = self._encode(changed)[0]
+        self._mask.learn_from(encoded)
+        return encoded, shown
+
+    async def _await_recorded(self, number: int, observed: ObservedAwaitable, response: ResponsePart) -> Any:
+        """The coroutine that the program awaits instead of an external awaitable."""
+        loop: RecordedLoop | None = self.live_loop()
+        if loop is not None:
+            observed.on_wait = loop.begin_awaiting
+        try:
+            value = await observed
+        except GeneratorExit:
+            if loop is not None:
+                loop.end_awaiting()
+            raise
+        except BaseException as error:
+            step = loop.awaited() if loop is not None and observed.waited else None
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
+            with self._lock:
+                encoded = encoded_error(error, self._encode)
+                self._mask.learn_from(encoded)
+                self._write_end(number, observed, step, {"error": self._mask.value(encoded)})
+            raise
+        step = loop.awaited() if loop is not None and observed.waited else None
+        with self._lock:
+            encoded, shown = self._encoded_result(value, response)
+            outcome = {"left out": True} if encoded is LEFT_OUT else {"value": self._mask.value(encoded)}
+            self._write_end(number, observed, step, outcome)
+        return shown
+
+    def _write_end(
+        self, number: int, observed: ObservedAwaitable, step: list[int] | None, outcome: Mapping[str, Any]
+    ) -> None:
+        if self._writer is not None:
+            line = {"end": number, "at": self._writer.now, **outcome, "waited": observed.waited}
+            self._write(line if step is None else {**line, "step": step})
+
+
+# ---- the objects in recorded results: external ones get proxies, and those of the program are recognised
+
+
+class RecordedObjects:
+    """Encodes results, with a reference for each object that cannot be serialised.
+
+    Parameters
+    ----------
+    handler:
+        Handles the uses of proxies.
+    program_objects:
+        The objects that the program has passed out, and their numbers, by identity.
+    write:
+        Writes the line that describes a class.
+    first_proxy, first_class:
+        The first number of a proxy and of a class: a recording that is extended has some.
+    """
+
+    def __init__(
+        self,
+        handler: proxies.UseHandler,
+        program_objects: Mapping[int, tuple[Any, int]],
+        write: Callable[[Mapping[str, Any]], None],
+        first_proxy: int = 1,
+        first_class: int = 0,
+    ) -> None:
+        self.encode = Encoder(self._encode_reference)
+        self._handler = handler
+        self._program_objects = program_objects
+        self._write = write
+        self._proxy_numbers = itertools.count(first_proxy)
+        self._class_numbers = itertools.count(first_class)
+        self._proxy_types: dict[type, tuple[int, type[proxies.Proxy]]] = {}
+        self._proxies_by_object: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+    def _encode_reference(self, value: Any) -> tuple[Any, Any]:
+        """A result that cannot be serialised: a proxy, an object of the program that it passed out before, an
+        exception, or an external object, which gets a proxy."""
+        if proxies.is_proxy(value):
+            return self._handle(value), value
+        own = self._program_objects.get(id(value))
+        if own is not None and own[0]() is value:
+            return {"own": own[1]}, value
+        if isinstance(value, BaseException):
+            return {"error": encoded_error(value, self.encode)}, value
+        proxy = self._proxies_by_object.get(id(value))
+        if proxy is None or proxies.real_of(proxy) is not value:
+            proxy = self._new_proxy(value)
+        return self._handle(proxy), proxy
+
+    def _handle(self, proxy: Any) -> dict[str, Any]:
+        return {"handle": [proxies.number_of(proxy), self._type_of(type(proxies.real_of(proxy)))[0]]}
+
+    def _new_proxy(self, value: Any) -> Any:
+        kind = type(value)
+        made = self._type_of(kind)[1]
+        proxy = proxies.make_proxy(made, kind, next(self._proxy_numbers), self._handler, value)
+        self._proxies_by_object[id(value)] = proxy
+        return proxy
+
+    def _type_of(self, kind: type) -> tuple[int, type[proxies.Proxy]]:
+        known = self._proxy_types.get(kind)
+        if known is None:
+            description = proxies.described_class(kind)
+            known = self._proxy_types[kind] = next(self._class_numbers), proxies.proxy_type(description)
+            self._write({"class": known[0], **description})
+        return known
+
+
+# ---- the first free numbers of a recording, for calls that are added to it
+
+
+class FirstNumbers(NamedTuple):
+    """The first numbers of a new recording, by what they count."""
+
+    call: int = 1
+    sequence: int = 0
+    proxy: int = 1
+    class_: int = 0
+    program_object: int = 0
+
+
+def first_free_numbers(recording: Recording) -> FirstNumbers:
+    """The first numbers that a recording does not contain."""
+    proxies, objects = [0], [-1]
+    for call in recording.calls.values():
+        for tag, number in _references([call.outcome, call.arguments, call.changed]):
+            (proxies if tag == "handle" else objects).append(number)
+    return FirstNumbers(
+        max(recording.calls, default=0) + 1,
+        max(recording.sequences, default=-1) + 1,
+        max(proxies) + 1,
+        max(recording.classes, default=-1) + 1,
+        max(objects) + 1,
+    )
+
+
+def _references(encoded: Any) -> Iterator[tuple[str, int]]:
+    """The tags and numbers of all references in an encoded value."""
+    if isinstance(encoded, list | tuple):
+        for item in encoded:
+            yield from _references(item)
+    elif isinstance(encoded, dict):
+        for tag, content in encoded.items():
+            number = content[0] if isinstance(content, list) and content else content
+            if tag in ("handle", "own") and isinstance(number, int):
+                yield tag, number
+            yield from _references(content)
+
+
+def no_object() -> None:
+    """A weak reference to an object of an earlier run."""
+
+
+# ---- `Record`: records the result of every external call, so that `Replay` can run the program without these calls
 
 
 class Record(RecordedCalls):

@@ -18,38 +18,234 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
-from cassette_import.contexts.recording import environment, proxies
-from cassette_import.contexts.recording.awaitables import is_awaitable
-from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
+from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.call_sequences import StartedJobs
 from cassette_import.contexts.recording.carried_requests import CarriedRequests
+from cassette_import.contexts.recording.effects import length_of, place_of_filled_buffer
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.event_loops import LoopQueue, queue_of_running_loop, watch_loops
-from cassette_import.contexts.recording.external_calls import CALLED_BACK, IN_EXTERNAL_CALL, is_made_by_loop
+from cassette_import.contexts.recording.external_calls import (
+    CALLED_BACK,
+    IN_EXTERNAL_CALL,
+    is_awaitable,
+    is_made_by_loop,
+)
 from cassette_import.contexts.recording.external_functions import (
     CALLBACK_TAKERS,
     ENVIRONMENT,
     GENERATOR,
     JOBS_OF_THREAD_POOLS,
     LATE_CALLERS,
+    NUMPY_GENERATORS,
+    NUMPY_RANDOM,
     READERS,
     STARTING_FUNCTIONS,
     TASKS_IN_SETS,
+    BoundaryFunction,
+    BoundaryWatcher,
     leading_outside,
 )
-from cassette_import.contexts.recording.filled_buffers import length_of, place_of_filled_buffer
-from cassette_import.contexts.recording.forked_processes import FORKING_FUNCTIONS, ForkedProcesses
-from cassette_import.contexts.recording.held_files import HeldFiles
 from cassette_import.contexts.recording.masking import Mask
-from cassette_import.contexts.recording.random_generators import RandomGenerators
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
-from cassette_import.contexts.recording.started_jobs import StartedJobs
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["RecordingContext"]
+__all__ = [
+    "FORKING_FUNCTIONS",
+    "ForkedProcesses",
+    "HeldFiles",
+    "RandomGenerators",
+    "RecordingContext",
+    "intercept_environment",
+]
+
+# ---- environment variables in a recorded or replayed run: each one is recorded when the program reads it
+#
+# A subscript such as `os.environ["HOME"]` is not a call, so no overload can intercept it. Instead, the dict inside
+# `os.environ` is replaced, once, by one that consults the active context. Without such a context it is an ordinary
+# dict.
+
+_MISSING: Final = object()
+
+
+class _Variables(dict[Any, Any]):
+    """The dict inside `os.environ`. Names and values are bytes, on Windows text."""
+
+    def _intercepting_context(self) -> Any:
+        """The innermost active context that intercepts environment variables, or None."""
+        for context in reversed(ACTIVE.get().contexts):
+            if getattr(context, "intercepts_environment", False):
+                return context
+        return None
+
+    def __getitem__(self, name: Any) -> Any:
+        context = self._intercepting_context()
+        if context is None or not isinstance(name, bytes | str):
+            return super().__getitem__(name)
+        actual = super().get(name)
+        value = context.variable(os.fsdecode(name), None if actual is None else os.fsdecode(actual))
+        if value is None:
+            raise KeyError(name)
+        return value if isinstance(name, str) else os.fsencode(value)
+
+    def __contains__(self, name: Any) -> bool:
+        try:
+            self[name]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        context = self._intercepting_context()
+        if context is None:
+            return super().__iter__()
+        names = context.variables([os.fsdecode(name) for name in super().__iter__()])
+        return iter([os.fsencode(name) for name in names] if os.name == "posix" else names)
+
+    def __len__(self) -> int:
+        return super().__len__() if self._intercepting_context() is None else sum(1 for _ in self)
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        context = self._intercepting_context()
+        if context is not None:
+            context.variable_changed(os.fsdecode(name))
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: Any) -> None:
+        context = self._intercepting_context()
+        if context is None:
+            super().__delitem__(name)
+            return
+        self[name]
+        context.variable_changed(os.fsdecode(name))
+        self.pop(name, None)
+
+
+def intercept_environment() -> None:
+    """Replace the dict inside `os.environ` and `os.environb`. This happens once and is not undone."""
+    environment: Any = os.environ
+    if type(environment._data) is dict:
+        environment._data = _Variables(environment._data)
+        if os.supports_bytes_environ:
+            environment_in_bytes: Any = os.environb
+            environment_in_bytes._data = environment._data
+
+
+# ---- which generators of random numbers are deterministic: those with a seed. Their calls are not external
+
+
+class RandomGenerators:
+    """The generators that one run has seeded or not."""
+
+    def __init__(self) -> None:
+        self._seeded: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._unseeded_of_numpy: dict[int, Any] = {}
+        """By identity: there are no weak references to NumPy's generators."""
+        self._is_numpy_seeded = False
+
+    def makes_generator(self, name: str) -> bool:
+        """Whether a function of the boundary makes a generator. Its calls are not external."""
+        return name == GENERATOR or name in _MAKERS
+
+    def made(self, name: str, generator: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Note that the program has made a generator, with a seed, or with another generator."""
+        given = [one for one in (*arguments, *keywords.values()) if one is not None]
+        if name == GENERATOR:
+            if given:
+                self._seeded.add(generator)
+        elif all(id(one) in self._unseeded_of_numpy for one in given):
+            self._unseeded_of_numpy[id(generator)] = generator
+
+    def is_deterministic(self, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+        """Whether a call of a method of a generator is deterministic.
+
+        A call of `seed` sets or removes the seed first.
+        """
+        if name.startswith(GENERATOR):
+            if name == f"{GENERATOR}.seed":
+                seed = (*arguments[1:2], keywords.get("a"))[0]
+                (self._seeded.discard if seed is None else self._seeded.add)(arguments[0])
+            return arguments[0] in self._seeded
+        return name.startswith(NUMPY_RANDOM) and self._is_deterministic_in_numpy(name, arguments, keywords)
+
+    def _is_deterministic_in_numpy(self, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+        numpy: Any = sys.modules["numpy.random"]
+        if name in _SEEDS:
+            receiver = arguments[0] if name in _METHODS else numpy.mtrand._rand
+            seed = next((one for one in (*arguments[name in _METHODS :], *keywords.values()) if one is not None), None)
+            if receiver is numpy.mtrand._rand:
+                self._is_numpy_seeded = seed is not None
+            elif seed is None:
+                self._unseeded_of_numpy[id(receiver)] = receiver
+            else:
+                self._unseeded_of_numpy.pop(id(receiver), None)
+            return True
+        if arguments and arguments[0] is numpy.mtrand._rand:
+            return self._is_numpy_seeded
+        return not arguments or id(arguments[0]) not in self._unseeded_of_numpy
+
+
+_MAKERS = frozenset(NUMPY_RANDOM + name for name in NUMPY_GENERATORS)
+_METHODS = frozenset({f"{NUMPY_RANDOM}RandomState.seed", f"{NUMPY_RANDOM}RandomState.set_state"})
+_SEEDS = frozenset({*_METHODS, f"{NUMPY_RANDOM}seed", f"{NUMPY_RANDOM}set_state"})
+
+
+# ---- files in memory that external objects hold: an archive writes to the `BytesIO` that the program has given to it
+
+
+class HeldFiles:
+    """The files in memory that the object behind each proxy has got, or the object that made it."""
+
+    def __init__(self) -> None:
+        self._by_proxy: dict[int, dict[str, Any]] = {}
+
+    def of_call(self, what: Sequence[Any]) -> Mapping[str, Any]:
+        """The files that the receiver of a call holds, under names that no argument has."""
+        return self._by_proxy.get(what[2], {}) if len(what) > 2 else {}
+
+    def made(self, value: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], held: Mapping[str, Any]) -> None:
+        """Note that a call with these arguments, of an object that holds files, has made a proxy."""
+        if not proxies.is_proxy(value):
+            return
+        files = [*held.values(), *(one for one in (*arguments, *keywords.values()) if _is_file(one))]
+        if files:
+            known = self._by_proxy.setdefault(proxies.number_of(value), {})
+            for file in files:
+                if not any(file is other for other in known.values()):
+                    known[f"@{len(known)}"] = file
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, io.BytesIO | io.StringIO) and not proxies.is_proxy(value)
+
+
+# ---- processes that the program forks: they run in a replay, too, so what the program does with them is not external
+
+FORKING_FUNCTIONS: Final = ("os.fork", "os.forkpty")
+_TAKE_A_PROCESS: Final = frozenset({"os.waitpid", "os.kill"})
+
+
+class ForkedProcesses:
+    """The processes that this one has forked."""
+
+    def __init__(self) -> None:
+        self._numbers: set[int] = set()
+
+    def made(self, result: Any) -> None:
+        """Note what a function that forks has returned: the number of the process, or a tuple that begins with it."""
+        number = result[0] if isinstance(result, tuple) else result
+        if number:
+            self._numbers.add(number)
+
+    def is_used(self, name: str, arguments: Sequence[Any]) -> bool:
+        """Whether a call waits for one of these processes by its number, or sends it a signal."""
+        return name in _TAKE_A_PROCESS and len(arguments) == 2 and arguments[0] in self._numbers
+
+
+# ---- `RecordingContext`: the base of `Record` and `Replay`, so that a program cannot tell one from the other
 
 _STANDARD_INPUT: Final = (
     *(f"io.TextIOWrapper.{name}" for name in ("read", "readline", "readlines")),
@@ -121,7 +317,7 @@ class RecordingContext(Context, events=Events.NONE):
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
-            environment.intercept_environment()
+            intercept_environment()
         watch_loops(_queue_for)
 
     def _register(self, found: Sequence[BoundaryFunction]) -> None:

@@ -42,16 +42,183 @@ import json
 import os
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TextIO
-
-from cassette_import.contexts.recording.recording_lines import check
-from cassette_import.contexts.recording.sizes import Sizes
+from typing import Any, Final, TextIO, TypeAlias
 
 __all__ = [
-    "VERSION", "BadRecording", "Call", "CallSequence", "LoopSteps", "Recording", "ReplayMismatch", "Writer", "read",
-]  # fmt: skip
+    "VERSION",
+    "BadRecording",
+    "Call",
+    "CallSequence",
+    "LoopSteps",
+    "Recording",
+    "ReplayMismatch",
+    "Sizes",
+    "Writer",
+    "check",
+    "read",
+]
+
+# ---- the format of the lines of a recording, so that a damaged or wrongly edited line is found when it is read
+
+_Check: TypeAlias = Callable[[Any], bool]
+
+
+def check(line: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names a key whose value is not of the right kind.
+
+    >>> check({"call": 1, "lane": 0, "what": ["call", "time.time"], "arguments": [[], []], "site": ["x.py", 1, "f"]})
+    >>> check({"lane": 1, "kind": "thread", "origin": "main"})
+    Traceback (most recent call last):
+        ...
+    ValueError: origin cannot be 'main'
+    """
+    for key, is_valid in _CHECKS.items():
+        if key in line and not is_valid(line[key]):
+            raise ValueError(f"{key} cannot be {str(line[key])[:60]!r}")
+    if "environment" in line and not _is_variable(line["value"]):
+        raise ValueError(f"a variable cannot be {str(line['value'])[:60]!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _all(is_valid: _Check) -> _Check:
+    return lambda value: type(value) is list and all(map(is_valid, value))
+
+
+def _each(*checks: _Check) -> _Check:
+    return lambda value: (
+        type(value) is list and len(value) == len(checks) and all(map(lambda one, item: one(item), checks, value))
+    )
+
+
+def _is_what(value: Any) -> bool:
+    return _each(_is_text, _is_text)(value) or _each(_is_text, _is_text, _is_number)(value)
+
+
+def _is_anything(value: Any) -> bool:
+    return True
+
+
+def _is_variable(value: Any) -> bool:
+    return value is None or _is_text(value) or _texts(value)
+
+
+def _is_request(value: Any) -> bool:
+    return type(value) is dict and _is_text(value.get("method")) and _is_text(value.get("uri"))
+
+
+def _is_error(value: Any) -> bool:
+    return type(value) is dict and _is_text(value.get("class"))
+
+
+def _is_filter(value: Any) -> bool:
+    return _is_text(value) or _each(_is_text, lambda replacement: replacement is None or _is_text(replacement))(value)
+
+
+_texts: Final = _all(_is_text)
+
+_CHECKS: Final[dict[str, _Check]] = {
+    "call": _is_number,
+    "end": _is_number,
+    "lane": _is_number,
+    "what": _is_what,
+    "arguments": _each(_all(_is_anything), _all(_each(_is_text, _is_anything))),
+    "site": _each(_is_text, _is_number, _is_text),
+    "changed": _all(lambda value: type(value) is list and len(value) in (2, 3)),
+    "error": _is_error,
+    "kind": _is_text,
+    "origin": _all(_is_number),
+    "event loop": _is_number,
+    "arrival": lambda value: type(value) is list and len(value) > 0 and _is_text(value[0]),
+    "step": _each(_is_number, _is_number),
+    "class": _is_number,
+    "name": lambda value: _is_text(value) and ":" in value,
+    "methods": _texts,
+    "special": _texts,
+    "environment": _is_text,
+    "finished": _is_number,
+    "running": _all(_all(_is_number)),
+    "request": _is_request,
+    "filtered": lambda value: type(value) is bool,
+    "no coroutine": lambda value: type(value) is bool,
+    "extended": _is_number,
+    "match_on": _texts,
+    "filter_headers": _all(_is_filter),
+    "filter_query_parameters": _all(_is_filter),
+    "filter_post_data_parameters": _all(_is_filter),
+    "ignore_hosts": _texts,
+    "ignore_localhost": lambda value: type(value) is bool,
+    "boundary": _texts,
+    "mask": _texts,
+    "without": _texts,
+    "argv": lambda value: _texts(value) and len(value) > 0 and not any("\0" in text for text in value),
+    "folder": _is_text,
+    "packages": _texts,
+    "exclude": _texts,
+    "program": _is_text,
+    "test": _is_text,
+    "python": _is_text,
+    "hash seed": lambda value: value is None or _is_text(value),
+}
+
+
+# ---- what a recording consists of: how many calls of which functions, and how much of the file they take
+
+_UNITS: Final = ("B", "kB", "MB", "GB")
+_SHOWN: Final = 3
+
+
+class Sizes:
+    """Counts the calls and characters of a recording, by function.
+
+    >>> sizes = Sizes()
+    >>> sizes.add({"call": 1, "what": ["call", "time.time"]}, 1500)
+    >>> sizes.described()
+    '1 call, 1.5 kB (most of it: 1 time.time)'
+    """
+
+    def __init__(self) -> None:
+        self._whole = 0
+        self._calls: Counter[str] = Counter()
+        self._characters: Counter[str] = Counter()
+
+    def add(self, line: Mapping[str, Any], length: int) -> None:
+        """Add a line of this length."""
+        self._whole += length
+        if "call" in line:
+            name = line["what"][1]
+            self._calls[name] += 1
+            self._characters[name] += length
+
+    def lacks(self, name: str) -> bool:
+        """Whether no call of a function has been recorded, nor of a method of a class of this name."""
+        return not any(known == name or known.startswith(f"{name}.") for known in self._calls)
+
+    def described(self) -> str:
+        """The sums, and the functions that take most of the recording."""
+        count = self._calls.total()
+        text = f"{count} call{'' if count == 1 else 's'}, {_shown(self._whole)}"
+        largest = [f"{self._calls[name]} {name}" for name, _ in self._characters.most_common(_SHOWN)]
+        return f"{text} (most of it: {', '.join(largest)})" if largest else text
+
+
+def _shown(size: float) -> str:
+    number = 0
+    while size >= 1000 and number < len(_UNITS) - 1:
+        size /= 1000
+        number += 1
+    return f"{size:.1f} {_UNITS[number]}" if number else f"{size} {_UNITS[0]}"
+
+
+# ---- the file of a recording: JSON lines, written one by one as calls end, so that a killed run leaves a usable file
 
 VERSION: Final = 1
 _monotonic: Final = time.monotonic

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cassette_import.activation.verbs import fallback
+from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
-from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, EndOfRecording
+from cassette_import.contexts.recording.calls_to_replay import (
+    CallsInAnyOrder,
+    CallsInRecordedOrder,
+    EndOfRecording,
+    SameCalls,
+    described_call,
+    is_same_call,
+)
 from cassette_import.contexts.recording.carried_requests import Carried
-from cassette_import.contexts.recording.decorated_functions import replayed_function
 from cassette_import.contexts.recording.event_loops import Arrival, LoopQueue
 from cassette_import.contexts.recording.external_calls import ignored_call, is_external
-from cassette_import.contexts.recording.inspection import inspected
 from cassette_import.contexts.recording.mismatches import Mismatches
-from cassette_import.contexts.recording.new_calls import NewCalls, make_again
 from cassette_import.contexts.recording.record import Record
-from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
-from cassette_import.contexts.recording.replay_options import RECORD_MODES, check_choice, opened, parts_to_match
+from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch, read
 from cassette_import.contexts.recording.replay_order import AnyOrder, ReplayOrder
-from cassette_import.contexts.recording.replayed_calls import NewCall, ReplayedCalls, use_object
+from cassette_import.contexts.recording.replayed_calls import NewCall, NewCalls, ReplayedCalls, make_again, use_object
 from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
-from cassette_import.contexts.recording.same_calls import SameCalls
+from cassette_import.contexts.recording.requests_by_function import DEFAULT_PARTS
 from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -36,7 +40,165 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.matching import RequestMatcher
 
-__all__ = ["RECORD_MODES", "Replay"]
+__all__ = ["RECORD_MODES", "Replay", "check_choice", "inspected", "opened", "parts_to_match", "replayed_function"]
+
+# ---- functions under `@Replay(...)`: each call has a replay of its own, from its first step to its last
+#
+# What a generator or a coroutine does follows the call that makes it, so its replay ends when it ends.
+
+_Begin: TypeAlias = "Callable[..., tuple[ReplayedCalls, Any]]"
+"""Makes a replay, and the generator or coroutine that runs in it."""
+
+
+def replayed_function(new_replay: Callable[[], ReplayedCalls], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that the decorator returns. It is of the same kind, since test runners ask for the kind.
+
+    Raises
+    ------
+    TypeError
+        If this is a class or an object that cannot be called.
+    """
+    if isinstance(function, type) or not callable(function):
+        raise TypeError(f"a Replay decorates functions, and not {function!r}: decorate the functions inside it")
+
+    def begin(*given: Any, **named: Any) -> tuple[ReplayedCalls, Any]:
+        replay = new_replay()
+        return replay, overdub(replay, function, *given, **named)
+
+    for is_kind, _, of_kind in _KINDS:
+        if is_kind(function):
+            return functools.wraps(function)(of_kind(begin))
+
+    @functools.wraps(function)
+    def replayed(*given: Any, **named: Any) -> Any:
+        replay = new_replay()
+        try:
+            result = overdub(replay, function, *given, **named)
+        except BaseException:
+            replay.ended(failed=True)
+            raise
+        for _, is_kind, of_kind in _KINDS:
+            if is_kind(result):
+                return of_kind(lambda: (replay, result))()
+        replay.ended()
+        return result
+
+    return replayed
+
+
+@contextmanager
+def _until_the_end(replay: ReplayedCalls) -> Iterator[None]:
+    """End the replay with the block. A generator that is closed early has not failed."""
+    try:
+        yield
+    except GeneratorExit:
+        replay.ended()
+        raise
+    except BaseException:
+        replay.ended(failed=True)
+        raise
+    replay.ended()
+
+
+def _generator_function(begin: _Begin) -> Callable[..., Any]:
+    def replayed(*given: Any, **named: Any) -> Generator[Any, Any, Any]:
+        replay, generator = begin(*given, **named)
+        with _until_the_end(replay):
+            return (yield from generator)
+
+    return replayed
+
+
+def _coroutine_function(begin: _Begin) -> Callable[..., Any]:
+    async def replayed(*given: Any, **named: Any) -> Any:
+        replay, coroutine = begin(*given, **named)
+        with _until_the_end(replay):
+            return await coroutine
+
+    return replayed
+
+
+def _asynchronous_generator_function(begin: _Begin) -> Callable[..., Any]:
+    async def replayed(*given: Any, **named: Any) -> AsyncGenerator[Any, Any]:
+        replay, generator = begin(*given, **named)
+        with _until_the_end(replay):
+            step = generator.asend(None)
+            while True:
+                try:
+                    value = await step
+                except StopAsyncIteration:
+                    return
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    await generator.aclose()
+                    raise
+                except BaseException as error:
+                    step = generator.athrow(error)
+                else:
+                    step = generator.asend(sent)
+
+    return replayed
+
+
+_KINDS: Final = (
+    (inspect.isgeneratorfunction, inspect.isgenerator, _generator_function),
+    (inspect.iscoroutinefunction, inspect.iscoroutine, _coroutine_function),
+    (inspect.isasyncgenfunction, inspect.isasyncgen, _asynchronous_generator_function),
+)
+"""Functions, their results, and how they are replayed."""
+
+
+# ---- the options of a replay: which recording is replayed, whether calls are recorded, and what two requests share
+
+RECORD_MODES: Final = ("none", "once", "new_episodes", "all")
+"""Which calls of a run are recorded: none; all if there is no recording yet; those that the recording lacks; all."""
+
+
+def opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
+    """The recording to replay, and whether calls are recorded."""
+    if isinstance(file, Recording):
+        return file, record_mode in ("all", "new_episodes")
+    if record_mode == "none":
+        return read(file), False
+    if record_mode != "all" and os.path.exists(file) and os.path.getsize(file):
+        found = read(file)
+        if found.calls or (found.finished and found.environment):
+            return found, record_mode == "new_episodes"
+    return Recording.missing(file, {}), True  # so is one of a run that made no call, such as one that failed before
+
+
+def parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:
+    """The parts of requests that are compared; None for all arguments."""
+    if given is not None:
+        return listed(given)
+    if recording.is_extended or (may_record and recording.calls):
+        return recording.header.get("match_on") or DEFAULT_PARTS
+    return None
+
+
+def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
+    """Raise a `ValueError` for a value that an option does not have."""
+    if given not in choices:
+        raise ValueError(f"{option}={given!r}: there are {', '.join(filter(None, choices))}")
+
+
+# ---- what a debugger sees of a proxy in a replay: recorded results, without using them up
+
+
+def inspected(recording: Recording, what: list[Any], name: str, encoded: Any, decode: Callable[[Any], Any]) -> Any:
+    """The result for a debugger that uses a proxy: no recorded call is used up."""
+    kind, title, number = what
+    for call in recording.calls.values():
+        outcome = call.outcome
+        if outcome is not None and outcome[0] == "value" and is_same_call(call.what, call.arguments, what, encoded):
+            return decode(outcome[1])
+    if name in ("__repr__", "__str__", "__format__"):
+        return f"<proxy for {title.rpartition('.')[0]}, number {number}>"
+    raise (AttributeError if kind == "get" else LookupError)(f"{described_call(what, encoded)} is not in the recording")
+
+
+# ---- `Replay`: runs a recorded program again; the results of external calls come from the recording
 
 
 class Replay(ReplayedCalls):

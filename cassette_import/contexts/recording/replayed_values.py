@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.call_text import object_numbers
+from cassette_import.contexts.recording.calls_to_replay import object_numbers
 from cassette_import.contexts.recording.decoding import BadValue, Decoder
-from cassette_import.contexts.recording.exceptions import decoded_error
+from cassette_import.contexts.recording.encoding import decoded_error
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.recording_file import Recording
 

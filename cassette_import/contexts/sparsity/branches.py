@@ -15,10 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from cassette_import.contexts.sparsity.arrays import Array
-from cassette_import.contexts.sparsity.iterators import GuardedIterator
-from cassette_import.contexts.sparsity.merging import merged
 from cassette_import.contexts.sparsity.number import Number
 from cassette_import.contexts.sparsity.run import Executions, Run
+from cassette_import.contexts.sparsity.stores import GuardedIterator, merged
 from cassette_import.passes.if_conversion.uniform import UNIFORM
 
 __all__ = ["Choice", "Frame", "Loop", "choice_of", "truth_of"]

@@ -5,21 +5,164 @@ Whatever the program changes is put back after the run.
 
 from __future__ import annotations
 
+import dataclasses
+import dis
+import functools
+import numbers
 import operator
 from collections import deque
-from types import FunctionType, MemberDescriptorType
+from collections.abc import Iterator
+from types import CodeType, FunctionType, GeneratorType, MemberDescriptorType
 from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.sparsity.arrays import Array
-from cassette_import.contexts.sparsity.iterators import guarded
-from cassette_import.contexts.sparsity.merging import merged
-from cassette_import.contexts.sparsity.number import Number
-from cassette_import.contexts.sparsity.run import Executions, Run
-from cassette_import.passes.if_conversion.converted_code import ConvertedCode
+from cassette_import.contexts.common.tagged_containers import sequence_like
+from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of, owner_of, plain
+from cassette_import.contexts.sparsity.number import Number, dependence_of, number
+from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
+from cassette_import.passes.if_conversion.converted_code import UNBOUND, ConvertedCode
 
-__all__ = ["CONTAINERS", "Stores", "contains_number"]
+__all__ = ["CONTAINERS", "GuardedIterator", "Piece", "Stores", "binds_outside", "contains_number", "guarded", "merged"]
+
+# ---- iterators: the executions of one side of a branch must not use up what the other side iterates over
+
+
+class GuardedIterator:
+    """An iterator that only the executions advance that have made it."""
+
+    __slots__ = ("_executions", "_run", "iterator")
+
+    def __init__(self, run: Run, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+        self._run = run
+        self._executions: Executions = run.active
+
+    def check(self) -> None:
+        """Refuse to advance for a part of the executions."""
+        if self._run.active is not self._executions:
+            raise self._run.refuse_branch("an iterator is advanced on one side of a branch that depends on the inputs")
+
+    def __iter__(self) -> GuardedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        self.check()
+        return next(self.iterator)
+
+    def __getattr__(self, name: str) -> Any:
+        self.check()
+        return getattr(self.iterator, name)
+
+
+def guarded(run: Run, value: Any) -> Any:
+    """An iterator that is guarded; any other value itself."""
+    kind = type(value)
+    if run.local or not hasattr(kind, "__next__") or kind is GuardedIterator:
+        return value
+    return (
+        GuardedIterator(run, value) if kind is GeneratorType or kind.__module__ in ("builtins", "itertools") else value
+    )
+
+
+@functools.lru_cache(1000)
+def binds_outside(code: CodeType) -> bool:
+    """Whether code binds a variable that is not its own, as `:=` in a generator expression does."""
+    stores = [one for one in dis.get_instructions(code) if one.opname in ("STORE_DEREF", "STORE_GLOBAL")]
+    return any(one.argval.isidentifier() for one in stores if one.argval not in code.co_cellvars)  # no name of a pass
+
+
+# ---- merging: one value for several sides of a branch, with the dependences of all
+
+Piece = tuple[Executions, Any]
+
+
+def merged(run: Run, pieces: list[Piece]) -> Any:
+    """The value for the executions of all pieces. The value itself is that for the given inputs.
+
+    Raises
+    ------
+    SparsityError
+        If the values are no numbers, arrays or structures of these, or have different structures.
+    """
+    if not pieces:
+        return None
+    live = next((value for executions, value in pieces if executions.live), pieces[0][1])
+    values = [value for _, value in pieces]
+    if all(value is live for value in values) or all(_same(value, live) for value in values):
+        return live
+    bound = [(executions, value) for executions, value in pieces if value is not UNBOUND]
+    if len(bound) < len(pieces):
+        return UNBOUND if live is UNBOUND or not bound else merged(run, bound)
+    if all(map(_is_number, values)):
+        return number(run, plain(live), joined(map(dependence_of, values)) | VARIES)
+    if all(isinstance(value, np.ndarray) or _is_number(value) for value in values):
+        return _array(run, live, values)
+    if all(type(value) is type(live) for value in values):
+        found = _structure(run, live, pieces)
+        if found is not None:
+            return found
+    kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+    raise run.refuse_branch(f"a value is another object ({kinds}) on each side of a branch that depends on the inputs")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is Number or isinstance(value, (numbers.Number, np.generic))
+
+
+def _same(value: Any, other: Any) -> bool:
+    kind = type(value)
+    if kind is not type(other) or kind not in (int, float, bool, complex, str, bytes):
+        return False
+    return bool(value == other)
+
+
+def _array(run: Run, live: Any, values: list[Any]) -> Any:
+    if len({np.shape(plain(value)) for value in values}) > 1:
+        raise run.refuse_branch("an array has another shape on each side of a branch that depends on the inputs")
+    for value in values:
+        if isinstance(value, np.ndarray):
+            _keep(run, owner_of(plain(value)))
+    found = dependences_of(values[0])
+    for value in values[1:]:
+        found = np.bitwise_or(found, dependences_of(value))
+    made = array(run, np.array(plain(live)), np.bitwise_or(found, VARIES))
+    if type(made) is Array:
+        _keep(run, owner_of(made.value))
+    return made
+
+
+def _keep(run: Run, value: Any) -> None:
+    run.aliased[id(value)] = value
+
+
+def _structure(run: Run, live: Any, pieces: list[Piece]) -> Any:
+    """Lists, tuples and dicts of the same shape, and frozen dataclasses."""
+
+    def part(get: Any) -> Any:
+        return merged(run, [(executions, get(value)) for executions, value in pieces])
+
+    if isinstance(live, tuple) and all(len(value) == len(live) for _, value in pieces):
+        parts = [part(lambda value, at=at: value[at]) for at in range(len(live))]
+        return sequence_like(live, parts)
+    if type(live) is list and all(len(value) == len(live) for _, value in pieces):
+        made: Any = [part(lambda value, at=at: value[at]) for at in range(len(live))]
+    elif type(live) is dict and all(list(value) == list(live) for _, value in pieces):
+        made = {key: part(lambda value, key=key: value[key]) for key in live}
+    elif dataclasses.is_dataclass(live) and getattr(live, "__dataclass_params__").frozen:  # noqa: B009
+        made = object.__new__(type(live))
+        slots = [field.name for field in dataclasses.fields(live) if hasattr(live, field.name)]
+        for name in {**getattr(live, "__dict__", {}), **dict.fromkeys(slots)}:
+            object.__setattr__(made, name, part(lambda value, name=name: getattr(value, name)))
+        return made
+    else:
+        return None
+    for value in (made, *(value for _, value in pieces)):
+        _keep(run, value)
+    return made
+
+
+# ---- objects that the program changes: on one side of a branch, the old value is kept beside the new one
 
 CONTAINERS: Final = (list, dict, set, deque, bytearray)
 _VIEWS: Final = tuple(map(type, ({}.values(), {}.items())))

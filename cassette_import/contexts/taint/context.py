@@ -6,9 +6,17 @@ until a sink receives it.
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import functools
 import json
-from collections.abc import Container, Iterable, Mapping
+import os
+import queue
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Container, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import PurePath
 from threading import RLock
 from typing import Any, ClassVar, Final
@@ -17,21 +25,244 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
 from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
+from cassette_import.contexts.common.own_operators import call_without_overload
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.unmatched_targets import never_called, track
-from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
-from cassette_import.contexts.taint.handovers import HANDOVERS, Parcels
-from cassette_import.contexts.taint.imports import AwaitedModules, take_care_while_executed
-from cassette_import.contexts.taint.names import Attributes, Functions
+from cassette_import.contexts.common.targets import never_called, track
+from cassette_import.contexts.common.text import short_path
+from cassette_import.contexts.taint.names import Attributes, AwaitedModules, Functions, take_care_while_executed
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
-from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import tag_with_parts
 from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching
+from cassette_import.runtime.tagging.parcels import leaving
+from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-__all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
+__all__ = ["HANDOVERS", "Finding", "Flow", "Parcels", "Path", "Sanitizer", "Sink", "Taint", "TaintError", "merged"]
+
+# ---- the metadata of an untrusted value
+
+_LONGEST_PATH: Final = 50
+_MOST_PATHS: Final = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """The path of one value from its source: the call sites that it passed."""
+
+    source: str
+    steps: tuple[CallSite, ...]
+    safe_for: frozenset[str] = frozenset()
+
+    def then(self, site: CallSite) -> Path:
+        """The path with one more call site. Of several sites in one line, only the last and outermost one is kept."""
+        steps = self.steps
+        if len(steps) > 1 and (steps[-1].filename, steps[-1].lineno) == (site.filename, site.lineno):
+            return dataclasses.replace(self, steps=(*steps[:-1], site))
+        if site in steps or len(steps) >= _LONGEST_PATH:
+            return self
+        return dataclasses.replace(self, steps=(*steps, site))
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow:
+    """All paths by which a value came, up to a limit."""
+
+    paths: tuple[Path, ...]
+
+    def then(self, site: CallSite) -> Flow:
+        """The flow after one more call site."""
+        return Flow(tuple(path.then(site) for path in self.paths))
+
+    def made_safe(self, kinds: frozenset[str]) -> Flow:
+        """The flow after a sanitizer for these kinds of sinks."""
+        return Flow(tuple(dataclasses.replace(path, safe_for=path.safe_for | kinds) for path in self.paths))
+
+    def harmful(self, kind: str) -> Path | None:
+        """The shortest path without a sanitizer for this kind of sink; None if there is none."""
+        paths = [path for path in self.paths if kind not in path.safe_for]
+        return min(paths, key=lambda path: len(path.steps), default=None)
+
+
+def merged(flows: Iterable[Flow]) -> Flow:
+    """The flow of a value that was computed from several values."""
+    found: dict[Any, Path] = {}
+    for flow in flows:
+        for path in flow.paths:
+            key = path.source, path.steps[:1], path.safe_for
+            if key not in found and len(found) < _MOST_PATHS:
+                found[key] = path
+    return Flow(tuple(found.values()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """An untrusted value that reached a sink.
+
+    Attributes
+    ----------
+    kind, sink:
+        The kind of sink, and its name.
+    source, path:
+        The name of the source, and the call sites that the value passed: the source first, the call of the sink last.
+    value:
+        The value that reached the sink, shortened.
+    """
+
+    kind: str
+    sink: str
+    source: str
+    path: tuple[CallSite, ...]
+    value: str
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}: {self.source} reaches {self.sink}"]
+        words = ["from", *["by"] * (len(self.path) - 2), "into"][: len(self.path)]
+        for word, site in zip(words, self.path, strict=True):
+            file = short_path(site.filename, [os.getcwd(), *sys.path])
+            lines.append(f"  {word:4}  {file}:{site.lineno} in {site.function}: {' '.join(site.source.split())}")
+        return "\n".join([*lines, f"  value {self.value}"])
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as values for JSON."""
+        path = [
+            {"file": site.filename, "line": site.lineno, "function": site.function, "source": site.source}
+            for site in self.path
+        ]
+        return {"kind": self.kind, "sink": self.sink, "source": self.source, "path": path, "value": self.value}
+
+
+# ---- how untrusted values pass between threads: as arguments and results of jobs, and through queues
+#
+# Each thread has tags of its own. So a value that leaves a thread is noted by its identity, with its flow, and the
+# thread that gets it tags it again.
+
+_MOST: Final = 10_000
+
+
+class Parcels:
+    """The untrusted values that are on their way from one thread to another, the latest ones."""
+
+    def __init__(self, tagged: Callable[[Any, Flow], Any]) -> None:
+        self._tagged = tagged
+        self._found: OrderedDict[int, tuple[Any, Flow]] = OrderedDict()
+
+    def send(self, ctx: Any, value: Any) -> None:
+        """Note a value that leaves the thread, if it is untrusted."""
+        flows = allmetadata(ctx, value)
+        if flows:
+            self._found[id(plain(value))] = plain(value), merged(flows)
+            if len(self._found) > _MOST:
+                self._found.popitem(last=False)
+
+    def receive(self, value: Any) -> Any:
+        """A value that has come to the thread, tagged if it is untrusted."""
+        found = self._found.get(id(value)) if type(value) is not Tagged else None
+        return value if found is None or found[0] is not value else self._tagged(value, found[1])
+
+
+class Job:
+    """A callable of the program that runs in another thread: its arguments are tagged there, its result is noted."""
+
+    def __init__(self, ctx: Any, function: Any) -> None:
+        self.__wrapped__ = plain(function)
+        self.__name__ = getattr(plain(function), "__name__", type(function).__name__)
+        self._ctx = ctx
+
+    @hidden
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging:
+            return self.__wrapped__(*arguments, **keywords)
+        receive = self._ctx.parcels.receive
+        named = {name: receive(value) for name, value in keywords.items()}
+        event = variant.runners[int(Events.CALLS)].event
+        result = event(self.__wrapped__, *map(receive, arguments), **named)
+        self._ctx.parcels.send(self._ctx, result)
+        return plain(leaving(result) if type(result) is Tagged else result)
+
+
+@hidden
+def _put(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    for value in (*arguments[1:], *keywords.values()):
+        ctx.parcels.send(ctx, value)
+    return call_without_overload(f, arguments, keywords)
+
+
+@hidden
+def _get(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    return ctx.parcels.receive(call_without_overload(f, arguments, keywords))
+
+
+@hidden
+def _start(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    """The constructor of a thread: `target`, `args` and `kwargs` by position or name."""
+    given = dict(zip(("group", "target", "name", "args", "kwargs"), arguments, strict=False), **keywords)
+    values = _values(ctx, given.get("args")) + _values(ctx, given.get("kwargs"))
+    if plain(given.get("target")) is not None:
+        for value in values:
+            ctx.parcels.send(ctx, value)
+        given["target"] = Job(ctx, given["target"])
+    return call_without_overload(f, (), given)
+
+
+def _call_at(place: int) -> Callable[..., Any]:
+    """The overload of a function that calls the argument at some place elsewhere, with the arguments that follow."""
+
+    @hidden
+    def call(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) <= place:
+            return call_without_overload(f, arguments, keywords)
+        before, function, values = arguments[:place], arguments[place], arguments[place + 1 :]
+        for value in (*values, *keywords.values()):
+            ctx.parcels.send(ctx, value)
+        return call_without_overload(f, (*before, Job(ctx, function), *values), keywords)
+
+    return call
+
+
+@hidden
+def _map(ctx: Any, f: Any, executor: Any, function: Any, *iterables: Any, **keywords: Any) -> Any:
+    """`Executor.map`: the items of lists and tuples are values."""
+    for iterable in iterables:
+        for value in _values(ctx, iterable):
+            ctx.parcels.send(ctx, value)
+    return call_without_overload(f, (executor, Job(ctx, function), *iterables), keywords)
+
+
+def _values(ctx: Any, container: Any) -> list[Any]:
+    """The items of a list or tuple, or the values of a dict, wrapped where they have metadata."""
+    bare = plain(container)
+    store = getattr(tag_of(ctx), "store", None)
+    if store is None or not isinstance(bare, (list, tuple, dict)):
+        return []
+    if isinstance(bare, dict):
+        slots = store.slots_by_key(bare)
+        return [Tagged(*slots[key]) if key in slots else value for key, value in bare.items()]
+    return list(store.wrapped_items(bare))
+
+
+HANDOVERS: Final[tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]] = (
+    (_put, (queue.Queue.put, queue.Queue.put_nowait, queue.SimpleQueue.put, queue.SimpleQueue.put_nowait,
+            asyncio.Queue.put_nowait, asyncio.Queue.put, Future.set_result)),
+    (_get, (queue.Queue.get, queue.Queue.get_nowait, queue.SimpleQueue.get, queue.SimpleQueue.get_nowait,
+            asyncio.Queue.get_nowait, Future.result)),
+    (_start, (threading.Thread,)),
+    (_call_at(0), (asyncio.to_thread,)),
+    (_call_at(1), (ThreadPoolExecutor.submit, asyncio.BaseEventLoop.call_soon,
+                   asyncio.BaseEventLoop.call_soon_threadsafe)),
+    (_call_at(2), (asyncio.BaseEventLoop.run_in_executor, asyncio.BaseEventLoop.call_later,
+                   asyncio.BaseEventLoop.call_at)),
+    (_map, (ThreadPoolExecutor.map,)),
+)  # fmt: skip
+"""The overloads, each with the functions that hand values over."""
+
+
+# ---- the context `Taint`: finds untrusted values that reach a sink, such as an SQL injection
 
 _SAFE: Final = (int, float, complex, type(None))
 _LONGEST_VALUE: Final = 200

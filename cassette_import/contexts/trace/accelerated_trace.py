@@ -3,19 +3,76 @@
 from __future__ import annotations
 
 import functools
+import os
+import stat
 import types
 from contextvars import Token
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import SYSTEM, display
-from cassette_import.contexts.trace.call_stack import CallStack
+from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 from cassette_import.contexts.trace.context import ACCELERATED, Trace
-from cassette_import.contexts.trace.output import Output, TracedThread, Tree, output_of
-from cassette_import.contexts.trace.tree_in_c import TreeInC, is_block_file
+from cassette_import.contexts.trace.output import WORDS, CallStack, Output, TracedThread, Tree, output_of
+from cassette_import.contexts.trace.rest_file import SUFFIX
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+
+__all__ = ["TreeInC", "is_block_file"]
+
+# ---- a trace that is a tree in a file, whose lines the accelerator writes
+#
+# Calls that the hooks in C show do not come here; those that the context shows do, and notes. Both share the lines, so
+# that each call completes the line that it began.
+
+_WRITING: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def is_block_file(path: str) -> bool:
+    """Whether the accelerator can write the file: it is a regular one, or there is none yet.
+
+    >>> is_block_file(os.devnull)
+    False
+    """
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True
+
+
+class TreeInC(Tree):
+    """A tree in a file of its own."""
+
+    def __init__(self, path: str, *, show: Shortener, secrets: Secrets) -> None:
+        file: Any = ACCELERATOR.BlockFile(os.open(path, _WRITING, 0o666), path + SUFFIX)
+        super().__init__(file, show=show, secrets=secrets)
+        self.lines = ACCELERATOR.TreeLines(file)
+        """The lines, for the hooks in C."""
+
+    def _start_line(self, thread: TracedThread, level: int, call: str) -> None:
+        if self._works:
+            self.lines.begin(thread, level, call)
+
+    def write_outcome(
+        self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
+    ) -> None:
+        """Complete the line of the call, or write a new one."""
+        if self._works:
+            self.lines.end(thread, level, f"{WORDS[kind]} {text}")
+
+    def note(self, text: str) -> None:
+        """Write a line."""
+        if self._works:
+            self.lines.note(f"… {text}")
+
+    def finish(self) -> None:
+        """Complete the line that was started."""
+        if self._works:
+            self.lines.finish()
+
+
+# ---- the trace whose hooks are in C, which `Trace` makes where there is the accelerator
 
 
 class _AcceleratedTrace(Trace, events=Events.CALLS):

@@ -10,25 +10,163 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import fnmatch
+import functools
 import itertools
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.text import printable
-from cassette_import.contexts.trace.secret_masking import MASK, Secrets
-from cassette_import.contexts.trace.stored_attributes import (
-    has_independent_repr,
-    namespace_of,
-    slots_of,
-    stored_attributes,
-)
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, module_namespace
+from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace, module_namespace
 
-__all__ = ["Shortener"]
+__all__ = ["MASK", "Secrets", "Shortener", "has_independent_repr", "namespace_of", "slots_of", "stored_attributes"]
+
+# ---- secrets: which names belong to secret values, and the secret values found so far
+
+MASK: Final = "***"
+_MOST_SECRETS: Final = 1000
+_NAME: Final = re.compile(r"[\w.-]{1,80}")
+
+
+class Secrets:
+    """The names of secrets, given as patterns, and the values that had such a name so far.
+
+    Parameters
+    ----------
+    patterns:
+        Patterns such as ``*password*``, separated by ``+`` or ``|``. Case is ignored.
+
+    Example
+    -------
+    >>> secrets = Secrets("*password*|token")
+    >>> secrets.is_name("db_PASSWORD"), secrets.is_name("tokenize"), secrets.is_name(3)
+    (True, False, False)
+    """
+
+    def __init__(self, patterns: str = "") -> None:
+        parts = [part.strip().lower() for part in re.split(r"[|+]", patterns)]
+        translated = "|".join(fnmatch.translate(part) for part in parts if part)
+        self._names = re.compile(translated) if translated else None
+        self.are_masked = self._names is not None
+        """Whether there are any patterns."""
+        self._values: dict[str, None] = {}
+
+    def is_name(self, name: object) -> bool:
+        """Whether a value of this name is a secret."""
+        return (
+            self._names is not None
+            and type(name) is str
+            and _NAME.fullmatch(name) is not None
+            and self._names.match(name.lower()) is not None
+        )
+
+    def add(self, value: object) -> None:
+        """Mask this value from now on, wherever it appears."""
+        text = value.decode("latin-1") if type(value) is bytes else value
+        if type(text) is str and len(text) > 3 and len(self._values) < _MOST_SECRETS:
+            self._values[text] = None
+
+    def are_in(self, text: str) -> bool:
+        """Whether the text contains a secret value found before."""
+        return any(secret in text for secret in list(self._values))
+
+    def masked(self, text: str) -> str:
+        """The text with all secret values found before masked."""
+        for secret in list(self._values):
+            text = text.replace(secret, MASK)
+        return text
+
+
+# ---- the attributes stored in an object, read without running the program's code: no `__repr__`, no property
+#
+# A `__repr__` may import modules, query a database, or make a property cache a value too early.
+
+_CONTAINER_TYPES: Final = frozenset(
+    map(id, (MethodType, MappingProxyType, SimpleNamespace, type({}.keys()), type({}.values()), type({}.items())))
+)
+"""Types written in C whose `__repr__` calls that of other objects."""
+_CONTAINER_MODULES: Final = frozenset({"collections", "dataclasses", "functools", "reprlib"})
+"""Modules of the standard library with such classes in Python."""
+
+
+def has_independent_repr(kind: type) -> bool:
+    """Whether the `__repr__` of a class belongs to Python or its standard library, and calls that of no other object.
+
+    >>> from fractions import Fraction
+    >>> has_independent_repr(Fraction), has_independent_repr(functools.partial)
+    (True, False)
+    """
+    repr_method = lookup(kind, "__repr__")
+    if type(repr_method) is FunctionType:
+        module = repr_method.__globals__.get("__name__")
+        root = module.partition(".")[0] if type(module) is str else ""
+        return root in sys.stdlib_module_names and root not in _CONTAINER_MODULES
+    return id(kind) not in _CONTAINER_TYPES and not issubclass(kind, (functools.partial, MethodType, SimpleNamespace))
+
+
+def stored_attributes(value: Any, count: int) -> Iterator[tuple[str, Any]]:
+    """Names and values of the first attributes that an object stores in its slots and its `__dict__`.
+
+    >>> class Point:
+    ...     __slots__ = ("x", "y", "__dict__")
+    >>> point = Point()
+    >>> point.x, point.z = 1, 3
+    >>> list(stored_attributes(point, 3))
+    [('x', 1), ('z', 3)]
+    """
+    return islice(_all_attributes(value), count)
+
+
+def slots_of(kind: type) -> Iterator[tuple[str, Any]]:
+    """Names and descriptors of the slots of a class and its bases.
+
+    >>> class Point:
+    ...     __slots__ = ("x", "__dict__")
+    >>> [name for name, _ in slots_of(Point)]
+    ['x']
+    """
+    for base in bases_of(kind) or ():
+        for name, found in list(class_namespace(base).items()):
+            if type(found) is MemberDescriptorType and type(name) is str and not name.startswith("__"):
+                yield name, found
+
+
+def namespace_of(kind: type) -> Any:
+    """The descriptor of the `__dict__` of a class's instances; None if they have none, or one that runs code."""
+    found = lookup(kind, "__dict__")
+    return found if type(found) in (GetSetDescriptorType, MemberDescriptorType) else None
+
+
+def _all_attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    kind = type(value)
+    for name, found in slots_of(kind):
+        try:
+            yield name, found.__get__(value, kind)
+        except (AttributeError, TypeError):  # an empty slot
+            continue
+    namespace = namespace_of(kind)
+    stored: Any = None if namespace is None else namespace.__get__(value, kind)
+    if issubclass(type(stored), dict):
+        for name, item in list(dict.items(stored)):
+            if type(name) is str:
+                yield name, item
+
+
+# ---- values as short text: how a trace shows arguments and results
 
 _ITEMS: Final = 6
 _LEVELS: Final = 3

@@ -6,31 +6,271 @@ where a program is killed, or up to its limit.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import IO, Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.main_program import modules_below
-from cassette_import.contexts.common.options import check_number, options_of
+from cassette_import.contexts.common.options import check_number, options_of, type_with_events
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.targets import ResolvedTarget, never_called, resolve_target, track
 from cassette_import.contexts.common.text import plural
-from cassette_import.contexts.common.unmatched_targets import track
-from cassette_import.contexts.trace.bounded_repr import Shortener
-from cassette_import.contexts.trace.call_stack import CallStack, StackHere
-from cassette_import.contexts.trace.choices import Predicate, can_be_accelerated, predicate_named
-from cassette_import.contexts.trace.last_calls import LastCalls
-from cassette_import.contexts.trace.output import OUTPUTS, Output, TracedThread, Tree, UnbufferedFile, output_of
-from cassette_import.contexts.trace.secret_masking import Secrets
-from cassette_import.contexts.trace.switch import Switch
+from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
+from cassette_import.contexts.trace.output import (
+    OUTPUTS,
+    CallStack,
+    Output,
+    ShownCall,
+    StackHere,
+    TracedThread,
+    Tree,
+    UnbufferedFile,
+    output_of,
+)
+from cassette_import.interpreter.callables import python_function
+from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
 
-__all__ = ["Trace"]
+__all__ = ["LastCalls", "Predicate", "Switch", "Trace", "can_be_accelerated", "predicate_named"]
+
+# ---- the last calls of a trace, kept in memory until the end: a ring buffer, so that a trace of any length fits
+#
+# Values are shown when the call happens, as they may change later.
+
+_MOST_AROUND: Final = 50
+"""How many calls around one of the last calls are shown."""
+
+
+class _Call:
+    """A call as text.
+
+    `begun` and `ended` number the moments of the trace; `ended` is 0 while the call is in progress.
+    """
+
+    __slots__ = ("at", "begun", "caller", "ended", "ended_at", "kind", "level", "outcome", "shown", "thread")
+
+    def __init__(
+        self, thread: TracedThread, level: int, shown: ShownCall, caller: _Call | None, begun: int, at: float
+    ) -> None:
+        self.thread = thread
+        self.level = level
+        self.shown = shown
+        self.caller = caller
+        self.begun = begun
+        self.at = at
+        self.ended = 0
+        self.ended_at = 0.0
+        self.kind = self.outcome = ""
+
+
+class LastCalls:
+    """Keeps the last calls, and writes them to an output with the calls around them.
+
+    It takes the place of an output: a trace calls `begin` and `end`, and `write_all` once at the end.
+
+    Memory is bounded: a call refers to the calls around it only, so besides the last calls, those in progress are kept.
+    """
+
+    def __init__(self, output: Output, most: int) -> None:
+        self._output = output
+        self._most: Final = most
+        self._calls: deque[_Call] = deque(maxlen=most)
+        self._in_progress: dict[int, list[_Call]] = {}
+        self._moments = itertools.count(1)
+        self._count = 0
+        self._lock = threading.RLock()  # reentrant, see `Output`
+
+    def begin(
+        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Keep a call."""
+        shown = self._output.shown_call(function, args, kwargs)
+        with self._lock:
+            outer = self._in_progress.setdefault(thread.number, [])
+            while outer and outer[-1].level >= level:  # an interrupt separated a pair of hooks
+                outer.pop()
+            call = _Call(thread, level, shown, outer[-1] if outer else None, next(self._moments), perf_counter())
+            outer.append(call)
+            self._calls.append(call)
+            self._count += 1
+
+    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Keep the outcome of a call."""
+        text = self._output.shown_value(kind, value, is_secret=is_secret)
+        with self._lock:
+            outer = self._in_progress.get(thread.number, [])
+            while outer and outer[-1].level > level:
+                outer.pop()
+            if not outer or outer[-1].level != level:
+                return
+            call = outer.pop()
+            if not outer:
+                del self._in_progress[thread.number]
+            call.kind, call.outcome, call.ended, call.ended_at = kind, text, next(self._moments), perf_counter()
+
+    def forget(self) -> None:
+        """Forget the calls so far: they are those of the process of which this one is a copy."""
+        self._lock = threading.RLock()  # a thread that exists there alone may hold the other one
+        self._calls.clear()
+        self._count = 0
+
+    def hides_result(self, function: Any, args: tuple[Any, ...]) -> bool:
+        """Whether the result is a secret, see `Output.hides_result`."""
+        return self._output.hides_result(function, args)
+
+    def write_to(self, output: Output) -> None:
+        """Write the calls from now on to another output, at the end."""
+        self._output = output
+        self._calls.clear()
+        self._count = 0
+
+    def write_all(self) -> None:
+        """Write the calls, and the calls around them, in the order in which they began and ended; then forget them."""
+        with self._lock:
+            calls, self._calls = self._calls, deque(maxlen=self._most)
+            earlier = self._count - len(calls)
+            self._count = 0
+        if earlier:
+            self._output.note(f"{plural(earlier, 'earlier call')} left out, except those around the last {len(calls)}")
+        moments: list[tuple[int, bool, _Call]] = []
+        for call in _with_callers(calls):
+            moments.append((call.begun, True, call))
+            if call.ended:
+                moments.append((call.ended, False, call))
+        for _, begins, call in sorted(moments, key=itemgetter(0)):
+            if begins:
+                self._output.write_call(call.thread, call.level, call.shown, call.at)
+            else:
+                self._output.write_outcome(
+                    call.thread, call.level, call.shown.name, call.kind, call.outcome, call.ended_at
+                )
+
+
+def _with_callers(calls: deque[_Call]) -> list[_Call]:
+    """The calls, and those around them; of many calls around one, the innermost."""
+    found: dict[int, _Call] = {}
+    for call in calls:
+        each: _Call | None = call
+        for _ in range(_MOST_AROUND):
+            if each is None or each.begun in found:
+                break
+            found[each.begun] = each
+            each = each.caller
+    return list(found.values())
+
+
+# ---- when a trace is on: from a call of one function to the end of a call of another
+
+
+class Switch:
+    """Whether the calls of now are traced, in all threads.
+
+    Each call of `start` turns the trace on. The end of a call of `stop` that began while the trace was on turns it off.
+    Without `start`, the trace is on from the beginning, once.
+
+    Parameters
+    ----------
+    start, stop:
+        Dotted names of functions, separated by ``+``, or empty.
+
+    Raises
+    ------
+    ValueError
+        If a name leads nowhere. The message is one line.
+
+    >>> switch = Switch("os.path.join", "")
+    >>> import os
+    >>> switch.begins(len, (), None, 0), switch.begins(os.path.join, (), None, 0), switch.begins(len, (), None, 1)
+    (False, True, True)
+    """
+
+    def __init__(self, start: str, stop: str) -> None:
+        self._starts = _targets("start", start)
+        self._stops = _targets("stop", stop)
+        self._is_on = not self._starts
+        self._stopping: tuple[object, int] | None = None
+        self._met: set[str] = set()
+
+    def begins(self, function: Any, args: tuple[Any, ...], calls: object, position: int) -> bool:
+        """Whether a call is traced that begins now. It is the call at this position among the thread's calls."""
+        if not self._is_on and self._matched(self._starts, function, args):
+            self._is_on = True
+        if self._is_on and self._stopping is None and self._matched(self._stops, function, args):
+            self._stopping = calls, position
+        return self._is_on
+
+    def ends(self, calls: object, position: int) -> None:
+        """Note that the calls of a thread from this position on have ended."""
+        if self._stopping is not None and self._stopping[0] is calls and position <= self._stopping[1]:
+            self._is_on = False
+            self._stopping = None
+
+    def unmatched(self) -> list[str]:
+        """The options whose functions were never called, with these."""
+        groups = {"start": self._starts, "stop": self._stops}
+        return [
+            f"{option}={never_called(target.name)}"
+            for option, targets in groups.items()
+            for target in targets
+            if f"{option} {target.name}" not in self._met
+        ]
+
+    def _matched(self, targets: list[ResolvedTarget], function: Any, args: tuple[Any, ...]) -> bool:
+        runs = python_function(function)  # of a class its `__init__`, of an object `__call__`
+        for target in targets:
+            if target.pending and not target.resolve():
+                continue
+            if target.function is function or (target.function is runs and runs is not None):
+                if not target.matches(args):
+                    continue
+                self._met.add(f"{'start' if targets is self._starts else 'stop'} {target.name}")
+                return True
+        return False
+
+
+def _targets(option: str, names: str) -> list[ResolvedTarget]:
+    try:
+        return [resolve_target(name.strip()) for name in names.split("+") if name.strip()]
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from error
+
+
+# ---- the options of a trace that choose calls: predicates by their names, and whether hooks in C know the options
+
+Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
+
+_FILTERS: Final = ("start", "stop", "package", "predicate")
+"""The options that choose calls by what they call."""
+
+
+def predicate_named(text: str) -> Any:
+    """The function that `module:function` names; the text itself if it has another form.
+
+    >>> predicate_named("operator:is_")
+    <built-in function is_>
+    """
+    module, colon, name = text.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name) if colon else text
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"predicate {text!r}: {error}") from error
+
+
+def can_be_accelerated(options: Mapping[str, Any]) -> bool:
+    """Whether the hooks are in C. They know no filters, and are no quicker if all calls are kept in memory."""
+    is_kept = bool(options.get("last")) and options.get("depth") is None
+    return not is_kept and not any(options.get(name) for name in _FILTERS)
+
+
+# ---- `Trace`: the tree of calls with arguments and results, written while the program runs
 
 
 class Trace(Context, events=Events.CALLS):

@@ -14,23 +14,26 @@ from typing import IO, Any, Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import display, parameter_names
 from cassette_import.contexts.common.text import printable
-from cassette_import.contexts.trace.bounded_repr import Shortener
-from cassette_import.contexts.trace.secret_masking import MASK, Secrets
+from cassette_import.contexts.trace.bounded_repr import MASK, Secrets, Shortener
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = [
     "OUTPUTS",
     "WORDS",
+    "CallStack",
     "ChromeTrace",
     "JsonLines",
     "Output",
     "ShownCall",
+    "StackHere",
     "TracedThread",
     "Tree",
     "UnbufferedFile",
     "output_of",
 ]
+
+# ---- the output formats of a trace: a tree as text, JSON lines, and trace events for Chrome and Perfetto
 
 _INDENT: Final = "  "
 _MOST_LEVELS: Final = 100
@@ -358,3 +361,31 @@ def output_of(path: str) -> type[Output]:
     ('JsonLines', 'Tree')
     """
     return next((kind for suffix, kind in OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
+
+
+# ---- the calls in progress in a thread, as a trace keeps them
+
+_Call = tuple[Any, int, bool | None]
+"""A call in progress: its function, its level, and whether its result is a secret; None if the call is not shown."""
+
+
+class CallStack:
+    """The calls in progress in a thread, outermost first. `level` is that of the next call."""
+
+    __slots__ = ("calls", "level", "thread")
+
+    def __init__(self, thread: TracedThread) -> None:
+        self.thread = thread
+        self.calls: list[_Call] = []
+        self.level = 0
+
+    def push(self, function: Any, is_secret: bool) -> None:
+        """Add a call that is shown."""
+        self.calls.append((function, self.level, is_secret))
+        self.level += 1
+
+
+class StackHere(threading.local):
+    """The call stack of the running thread."""
+
+    stack: CallStack | None = None

@@ -11,10 +11,14 @@ from cassette_import.activation.activations import variant_of
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.text import file_size, plural
 from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
-from cassette_import.frontends.compiling.bar import with_bar
-from cassette_import.frontends.compiling.compiled_modules import NOT_WRITTEN, CompiledModule
-from cassette_import.frontends.compiling.pool import compile_modules
-from cassette_import.frontends.compiling.selected_modules import SelectedModules, selected_modules
+from cassette_import.frontends.compiling.compiled_modules import (
+    NOT_WRITTEN,
+    CompiledModule,
+    SelectedModules,
+    compile_modules,
+    selected_modules,
+    with_bar,
+)
 from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.importing.package_walk import NoSuchPackage
 from cassette_import.interpreter.clock import perf_counter

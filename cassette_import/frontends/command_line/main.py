@@ -77,7 +77,7 @@ def _show(given: Any) -> int:
 
 
 def _contexts(given: Any) -> int:
-    from cassette_import.frontends.command_line.contexts import list_or_describe
+    from cassette_import.frontends.command_line.listings import list_or_describe
 
     return list_or_describe(given)
 

@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
         """The help; that of `run` ends with the options of all contexts."""
         if not self._takes_program:
             return super().format_help()
-        from cassette_import.frontends.command_line.contexts import options_in_short
+        from cassette_import.frontends.command_line.listings import options_in_short
 
         return "\n".join([super().format_help(), "options of contexts, with their defaults:", *options_in_short(), ""])
 

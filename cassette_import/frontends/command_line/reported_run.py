@@ -136,7 +136,6 @@ class _Guarded:
 
 def _family_results(contexts: Sequence[Context], output: str | None, report_file: str | None) -> FamilyResults:
     # All that the family needs is imported now: later, the program may hide modules of the standard library.
-    from cassette_import.frontends.subprocesses import first_process as first_process
     from cassette_import.frontends.subprocesses.family_results import FamilyResults
 
     return FamilyResults(contexts, output, report_file)
@@ -146,7 +145,7 @@ def _begun_family(
     installations: Sequence[Installation], wanted: settings.Settings, folders: Sequence[str], output: str | None
 ) -> ProcessFamily:
     """Have child processes install the same packages and enter the same contexts."""
-    from cassette_import.frontends.subprocesses.first_process import begin_family
+    from cassette_import.frontends.subprocesses.process_family import begin_family
 
     shared = settings.Settings(
         packages=tuple(name for installation in installations for name in installation.packages),

@@ -31,9 +31,9 @@ from cassette_import.frontends.programs.import_path import (
     put_first,
 )
 from cassette_import.frontends.programs.main_module import MAIN, code_of_main, fresh_main, overdubbed
+from cassette_import.interpreter.fresh_stack import with_stack_room
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
-from cassette_import.interpreter.stack_room import with_stack_room
 
 if TYPE_CHECKING:
     from cassette_import.frontends.programs import tracebacks

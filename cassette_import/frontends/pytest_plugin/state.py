@@ -13,13 +13,12 @@ import pytest
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
+from cassette_import.contexts.common.targets import has_met_functions, is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.common.text import error_line, plural
-from cassette_import.contexts.common.unmatched_targets import has_met_functions, is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
-from cassette_import.frontends.reporting.output import CannotWrite, check_folder
+from cassette_import.frontends.reporting.output import CannotWrite, check_folder, write_document
 from cassette_import.frontends.reporting.report import merged, report, specialising
-from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked, installed
 from cassette_import.interpreter.standard_error import StandardError

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import error_line
 
-__all__ = ["CannotWrite", "check_folder", "print_texts", "problem_of_writing"]
+__all__ = ["CannotWrite", "check_folder", "print_texts", "problem_of_writing", "write_document"]
+
+# ---- writing results to files and to standard error, and checking beforehand that a file can be written
 
 
 class CannotWrite(ValueError):
@@ -52,3 +57,19 @@ def print_texts(texts: Iterable[str]) -> None:
                 except (OSError, ValueError):
                     continue
                 break
+
+
+# ---- the file of a report, which is JSON
+
+
+def write_document(document: Mapping[str, Any], path: str) -> bool:
+    """Write a report to a file, or to standard error if that fails; return whether the file was written."""
+    problem = problem_of_writing(functools.partial(_write_json, document), path)
+    if problem is not None:
+        print_texts([problem, json.dumps(document, indent=2)])
+    return problem is None
+
+
+def _write_json(document: Mapping[str, Any], path: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(document, indent=2) + "\n")

@@ -17,8 +17,8 @@ from cassette_import.contexts.common.reporting import (
     notice_of,
     summary_of,
 )
+from cassette_import.contexts.common.targets import is_reported_elsewhere
 from cassette_import.contexts.common.text import error_line
-from cassette_import.contexts.common.unmatched_targets import is_reported_elsewhere
 from cassette_import.frontends.reporting.output import (
     CannotWrite,
     check_folder,
@@ -68,8 +68,8 @@ class RunResults:
             self._choose_writer(output)
             _import_for_writers(self._suffix)
         if report_file is not None:  # imported now: when the program ends, its modules may hide those of Python
+            from cassette_import.frontends.reporting.output import write_document
             from cassette_import.frontends.reporting.report import report
-            from cassette_import.frontends.reporting.report_file import write_document
 
             self._report: Callable[..., dict[str, Any]] = report
             self._write_document: Callable[..., bool] = write_document

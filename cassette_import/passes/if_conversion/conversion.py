@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Final
 
-from cassette_import.passes.if_conversion.code import CONTEXT, Names, call, load, method, store
-from cassette_import.passes.if_conversion.expressions import Expressions
-from cassette_import.passes.if_conversion.special_methods import SPECIAL_METHODS
+from cassette_import.passes.if_conversion.expressions import CONTEXT, Expressions, Names, call, load, method, store
 from cassette_import.passes.if_conversion.statements import Statements
 from cassette_import.passes.if_conversion.variables import (
     SCOPES,
@@ -21,7 +19,29 @@ from cassette_import.specialization.passes import contextslot
 from cassette_import.specialization.passes.private_names import PrivateNames
 from cassette_import.specialization.passes.reflection import Reflection
 
-__all__ = ["if_conversion", "loop_conversion"]
+__all__ = ["SPECIAL_METHODS", "if_conversion", "loop_conversion"]
+
+# ---- special methods whose result code in C checks, so that a converted one asks the context what to return
+
+SPECIAL_METHODS: Final = frozenset(
+    {
+        "__bool__",
+        "__float__",
+        "__int__",
+        "__index__",
+        "__len__",
+        "__complex__",
+        "__str__",
+        "__repr__",
+        "__format__",
+        "__hash__",
+        "__bytes__",
+    }
+)
+"""Their names."""
+
+
+# ---- the pass `if_conversion`: what it makes of a function
 
 
 def if_conversion(context_type: type, reflection: Reflection) -> Any:

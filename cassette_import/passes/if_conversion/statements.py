@@ -4,17 +4,244 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from cassette_import.passes.if_conversion.code import Names, assign, load, method, store
-from cassette_import.passes.if_conversion.expressions import Expressions
-from cassette_import.passes.if_conversion.jumps import jumps, leaves, raises
-from cassette_import.passes.if_conversion.patterns import converted_pattern
-from cassette_import.passes.if_conversion.stores import Stores
-from cassette_import.passes.if_conversion.variables import Liveness, bound_names
+from cassette_import.passes.if_conversion.expressions import CONTEXT, Expressions, Names, assign, load, method, store
+from cassette_import.passes.if_conversion.variables import Liveness, bound_names, own_nodes
+from cassette_import.specialization.passes import nooverdub
 from cassette_import.specialization.passes.private_names import PrivateNames
 
-__all__ = ["Statements"]
+__all__ = ["JUMPS", "Statements", "Stores", "converted_pattern", "jumps", "leaves", "raises"]
+
+# ---- stores: assignments to attributes, items and names of other scopes, and deletions, become calls
+
+_OPERATORS: Final[dict[type, str]] = {
+    ast.Add: "iadd",
+    ast.Sub: "isub",
+    ast.Mult: "imul",
+    ast.Div: "itruediv",
+    ast.FloorDiv: "ifloordiv",
+    ast.Mod: "imod",
+    ast.Pow: "ipow",
+    ast.LShift: "ilshift",
+    ast.RShift: "irshift",
+    ast.BitAnd: "iand",
+    ast.BitOr: "ior",
+    ast.BitXor: "ixor",
+    ast.MatMult: "imatmul",
+}
+
+
+def unpacks(target: ast.expr) -> bool:
+    """Whether a target takes an iterable apart."""
+    return isinstance(target, (ast.Tuple, ast.List))
+
+
+class Stores:
+    """Converts the statements that store. `Statements` has the parameters."""
+
+    def __init__(
+        self,
+        names: Names,
+        expressions: Expressions,
+        merged: frozenset[str],
+        declared: tuple[set[str], set[str]],
+        private: PrivateNames,
+    ) -> None:
+        self.names = names
+        self.expressions = expressions
+        self.merged = merged
+        self.global_names, self.nonlocal_names = declared
+        self.private = private
+        self.bound: set[str] = set()
+
+    def _expression(self, node: Any) -> Any:
+        self.expressions.guarded = frozenset(self.merged - self.bound)
+        return self.expressions.converted(node)
+
+    def _declared(self, nodes: ast.AST | Iterable[ast.AST]) -> list[ast.stmt]:
+        """What comes before a statement that binds names of other scopes."""
+        names = bound_names(nodes)
+        made: list[ast.stmt] = []
+        for name in sorted(names & self.global_names):
+            made.append(ast.Expr(self.expressions.context("stores_global", ast.Constant(name))))
+        for name in sorted(names & self.nonlocal_names):
+            nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+            reader = nooverdub(ast.Lambda(nothing, load(name)))  # its closure is the variable itself
+            made.append(ast.Expr(self.expressions.context("stores_nonlocal", reader)))
+        return made
+
+    def _assign(self, node: ast.Assign) -> list[ast.stmt]:
+        made = self._declared(node.targets)
+        value = self._expression(node.value)
+        if any(map(unpacks, node.targets)) and not isinstance(node.value, (ast.Tuple, ast.List)):
+            value = self.expressions.context("iterated", value)
+        if len(node.targets) == 1 and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
+            return [*made, *self._store(node.targets[0], value)]
+        targets, stores = [], []
+        for target in node.targets:
+            target, after = self._target(target)
+            targets.append(target)
+            stores += after
+        return [*made, ast.Assign(targets, value), *stores]
+
+    def _annassign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        if node.value is None:
+            return [node] if isinstance(node.target, ast.Name) else []
+        if isinstance(node.target, ast.Name):
+            made = [*self._declared(node.target), ast.Assign([node.target], self._expression(node.value))]
+            self.bound.add(node.target.id)
+            return made
+        return self._store(node.target, self._expression(node.value))
+
+    def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        operator = ast.Constant(_OPERATORS[type(node.op)])
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self._expression(load(target.id))
+            value = self.expressions.context("augmented", operator, old, self._expression(node.value))
+            made = [*self._declared(target), ast.Assign([target], value)]
+            self.bound.add(target.id)
+            return made
+        holder = self.names.new()
+        before: list[ast.stmt] = [ast.Assign([store(holder)], self._expression(target.value))]
+        if isinstance(target, ast.Attribute):
+            old = ast.Attribute(load(holder), target.attr, ast.Load())
+            value = self.expressions.context("augmented", operator, old, self._expression(node.value))
+            return [*before, self._store_attribute(load(holder), target.attr, value)]
+        key = self.names.new()
+        before.append(ast.Assign([store(key)], self._expression(target.slice)))
+        old = self.expressions.context("item", load(holder), load(key))
+        value = self.expressions.context("augmented", operator, old, self._expression(node.value))
+        return [*before, ast.Expr(self.expressions.context("store_item", load(holder), load(key), value))]
+
+    def _store(self, target: Any, value: ast.expr) -> list[ast.stmt]:
+        """A store into an attribute or item. Python evaluates the value first."""
+        name = self.names.new()
+        made: list[ast.stmt] = [ast.Assign([store(name)], value)]
+        holder = self._expression(target.value)
+        if isinstance(target, ast.Attribute):
+            return [*made, self._store_attribute(holder, target.attr, load(name))]
+        key = self._expression(target.slice)
+        return [*made, ast.Expr(self.expressions.context("store_item", holder, key, load(name)))]
+
+    def _store_attribute(self, holder: ast.expr, name: str, value: ast.expr) -> ast.stmt:
+        constant = ast.Constant(self.private.name_of(name))
+        return ast.Expr(self.expressions.context("store_attribute", holder, constant, value))
+
+    def _target(self, target: Any) -> tuple[Any, list[ast.stmt]]:
+        """A target with a temporary variable for each attribute and item, and the stores that come after."""
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            name = self.names.new()
+            return store(name), self._store(target, load(name))
+        if isinstance(target, ast.Starred):
+            target.value, after = self._target(target.value)
+            return target, after
+        after = []
+        if isinstance(target, (ast.Tuple, ast.List)):
+            parts = []
+            for part in target.elts:
+                part, more = self._target(part)
+                parts.append(part)
+                after += more
+            target.elts = parts
+        return target, after
+
+    def _delete(self, node: ast.Delete) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, (ast.Tuple, ast.List)):  # `del (a, b)` is `del a, b`
+                made += self._delete(ast.Delete(target.elts))
+            elif isinstance(target, ast.Attribute):
+                name = ast.Constant(self.private.name_of(target.attr))
+                call = self.expressions.context("delete_attribute", self._expression(target.value), name)
+                made.append(ast.Expr(call))
+            elif isinstance(target, ast.Subscript):
+                value, key = self._expression(target.value), self._expression(target.slice)
+                made.append(ast.Expr(self.expressions.context("delete_item", value, key)))
+            else:
+                made += [*self._declared(target), ast.Delete([target])]
+        return made
+
+
+# ---- patterns of `match`: what a pattern decides by identity or in C asks the active context
+#
+# `None`, `True` and `False` are compared by identity, and C code looks at the class of what a sequence or mapping
+# pattern is matched with. Neither can ask an object that stands for the values of many lanes. So these patterns become
+# class patterns: their classes are attributes of the context, and `isinstance` asks those.
+
+_CLASSES: Final[dict[Any, str]] = {None: "none_class", True: "true_class", False: "false_class"}
+
+
+def converted_pattern(pattern: ast.pattern) -> ast.pattern:
+    """The pattern in the place of one, which may be that of a whole case: the subject itself is no lane of objects."""
+    if isinstance(pattern, ast.MatchOr):
+        return ast.MatchOr([converted_pattern(one) for one in pattern.patterns])
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        return ast.MatchAs(converted_pattern(pattern.pattern), pattern.name)
+    inside: Any = _Inside()
+    convert = inside.visit if isinstance(pattern, ast.MatchSingleton) else inside.generic_visit
+    converted: ast.pattern = convert(pattern)
+    return converted
+
+
+class _Inside(ast.NodeTransformer):
+    """Converts patterns whose subject may be any part of the subject of `match`."""
+
+    def visit_MatchSingleton(self, node: ast.MatchSingleton) -> ast.pattern:
+        """`None`, `True`, `False`: a class with one object."""
+        return _class(_CLASSES[node.value])
+
+    def visit_MatchSequence(self, node: ast.MatchSequence) -> ast.pattern:
+        """`[a, b]`: of a value of lanes, the part that the lanes agree on is tried."""
+        self.generic_visit(node)
+        return ast.MatchOr([_class("lane_class", agreed=node), node])
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.pattern:
+        """`{"key": a}`: as a sequence."""
+        self.generic_visit(node)
+        return ast.MatchOr([_class("lane_class", agreed=node), node])
+
+
+def _class(name: str, **attributes: ast.pattern) -> ast.MatchClass:
+    kind = ast.Attribute(load(CONTEXT), name, ast.Load())
+    return ast.MatchClass(kind, [], list(attributes), list(attributes.values()))
+
+
+# ---- how a block is left: by a jump, or by an exception
+
+JUMPS: Final = (ast.Return, ast.Break, ast.Continue)
+
+
+def jumps(body: Iterable[ast.AST]) -> set[str]:
+    """The kinds of jumps that leave a block: `break` and `continue` of loops inside it do not."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, JUMPS):
+            found.add(type(node).__name__.lower())
+        elif isinstance(node, (ast.While, ast.For, ast.AsyncFor)):
+            found |= jumps(node.body) & {"return"} | jumps(node.orelse)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            found |= jumps(ast.iter_child_nodes(node))
+    return found
+
+
+def leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block certainly ends by a jump or exception."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (*JUMPS, ast.Raise)):
+        return True
+    return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
+
+
+def raises(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block does nothing but to raise an exception at its end."""
+    return bool(body) and isinstance(body[-1], ast.Raise) and not any(isinstance(n, JUMPS) for n in own_nodes(body))
+
+
+# ---- statements: branches, loops and returns, at which each lane may go its own way, and stores into objects
 
 
 class _Loop(NamedTuple):

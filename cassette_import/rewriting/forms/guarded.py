@@ -20,13 +20,12 @@ import ast
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.guard_keys import Guard, GuardKind
 from cassette_import.rewriting.syntax.expressions import attribute_name
 from cassette_import.rewriting.trees.annotations import GLOBAL, RECEIVER, has
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, clone
 from cassette_import.rewriting.trees.traversal import parts
-from cassette_import.rewriting.variant_names import VariantNames
+from cassette_import.rewriting.variant_names import Guard, GuardKind, VariantNames
 
 _IS_NOT, _NOT_IN = ast.IsNot(), ast.NotIn()
 _MOST_NODES = 40

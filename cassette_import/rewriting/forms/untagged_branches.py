@@ -3,17 +3,215 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.bound_variables import BoundVariables
-from cassette_import.rewriting.forms.untagged_calls import is_plain_call
-from cassette_import.rewriting.forms.untagged_events import EventsHere
-from cassette_import.rewriting.forms.untagged_steps import StepWriter, Value, is_temporary
-from cassette_import.rewriting.syntax.expressions import is_own_callee
-from cassette_import.rewriting.trees.annotations import GLOBAL, NOOVERDUB, has
-from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.forms.guarded import is_class, is_of_module
+from cassette_import.rewriting.forms.untagged_steps import EventsHere, StepWriter, Value, is_temporary
+from cassette_import.rewriting.syntax.expressions import attribute_name, is_own_callee
+from cassette_import.rewriting.trees.annotations import DEBUGGER, GLOBAL, NOOVERDUB, RECEIVER, has
+from cassette_import.rewriting.trees.node_builder import At, is_plain_super
+from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.trees.traversal import parts
+from cassette_import.rewriting.variant_names import Guard, GuardKind, VariantNames
+
+# ---- plain calls while nothing is tagged: guards show that the rules of a callee do not apply then
+#
+# The callees of names and the methods of instances have the guards of `forms.guarded`, which hold callees here that are
+# called plainly as long as nothing is tagged.
+
+Arguments = tuple[list[ast.expr], list[ast.keyword]]
+Claim = Callable[[At, str], ast.expr]
+
+
+class PlainCall(NamedTuple):
+    """A plain call, and the test that says that it may be made."""
+
+    is_known: ast.expr
+    call: ast.expr
+    otherwise: ast.expr
+    """The call of what looks the callee up."""
+    claim: Claim
+    """Builds what a variable with the result holds if the first value was tagged meanwhile."""
+    read_by_claim: str | None = None
+    """The variable with the callee, if the claim reads it."""
+
+
+def is_plain_call(node: ast.Call) -> bool:
+    """Whether a call may be a step: the interpreter takes no arguments out of iterables, and knows no more of it."""
+    if has(node, DEBUGGER) or is_plain_super(node):
+        return False
+    splats = any(isinstance(argument, ast.Starred) for argument in node.args)
+    return not splats and all(keyword.arg is not None for keyword in node.keywords)
+
+
+def is_call_with_splats(node: ast.Call) -> bool:
+    """Whether a call with `*` or `**` may be a step: what follows the first `*` are variables and constants.
+
+    The items of what is splatted are taken when everything else has been evaluated.
+    """
+    if has(node, DEBUGGER) or is_plain_super(node):
+        return False
+    at, has_begun = At(node), False
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            if has_begun and not at.is_variable_here(argument.value):
+                return False
+            has_begun = True
+        elif has_begun and not at.is_variable_here(argument):
+            return False
+    for keyword in node.keywords:
+        value = keyword.value if keyword.arg is not None else mapping_of(keyword)
+        if value is None or not at.is_variable_here(value):
+            return False
+    return True
+
+
+def mapping_of(keyword: ast.keyword) -> ast.expr | None:
+    """What `**` splats in a call; None for another keyword."""
+    value = keyword.value
+    is_mapping = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == symbols.MAPPING
+    return value.args[0] if keyword.arg is None and is_mapping else None  # type: ignore[attr-defined]
+
+
+def receiver_of_super(node: ast.Call) -> str | None:
+    """The name of the instance, if a call is that of a method of `super()`."""
+    receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if not isinstance(receiver, ast.Call) or not is_plain_super(receiver):
+        return None
+    name: str | None = getattr(receiver, RECEIVER, None)
+    return name
+
+
+class PlainCalls:
+    """Builds plain calls for one variant.
+
+    Parameters
+    ----------
+    prefix:
+        The prefix of the variant's names.
+    file:
+        A digest of the name of the file. In one file, the same text usually means the same callee.
+    objects:
+        The names that the module assigns: they hardly ever hold modules.
+    plain:
+        What looks a callee up that no guard knows.
+    has_targets:
+        Whether calls of chosen functions are events.
+    """
+
+    def __init__(self, prefix: str, file: str, objects: frozenset[str], plain: str, has_targets: bool = False) -> None:
+        self._has_targets = has_targets
+        self._objects = objects
+        self._names = VariantNames(prefix)
+        self._file = file
+        self._plain = plain
+
+    def of_method(self, node: ast.Call, function: ast.Attribute) -> PlainCall:
+        """A call of a method of a variable, which stays a fast method call of the interpreter."""
+        at, instance = At(function), receiver_of_super(node)
+        receiver = function.value if instance is None else at.load(instance)
+        guard, known = self._of_receiver(at, node, function, receiver, instance is not None)
+        other: Any = clone(node)
+        other.func = self._looked_up(at, other.func, guard, receiver)
+        return PlainCall(known, node, other, self._claim(guard))
+
+    def of_read_method(
+        self, node: ast.Call, function: ast.Attribute, callee: ast.expr, receiver: ast.expr, arguments: Arguments
+    ) -> PlainCall:
+        """A call of what an attribute of a variable held before the arguments were evaluated."""
+        at = At(node)
+        guard, known = self._of_receiver(At(function), node, function, receiver, False)
+        looked_up = self._looked_up(at, callee, guard, receiver)
+        return PlainCall(known, at.call(callee, *arguments), at.call(looked_up, *arguments), self._claim(guard))
+
+    def is_of_module(self, function: ast.expr) -> bool:
+        """Whether a callee is an attribute of a module."""
+        return isinstance(function, ast.Attribute) and is_of_module(function, self._objects)
+
+    def of_module(self, at: At, path: tuple[str, ...], callee: ast.expr, arguments: Arguments) -> PlainCall:
+        """A call of what an attribute of a module held; `path` is how the program has written it."""
+        guard = self._guard(GuardKind.OF_MODULE, *path)
+        known = at.same(callee, at.symbol(self._names.guard(guard)))
+        looked_up = self._looked_up(at, callee, guard, at.load(path[0]))
+        return PlainCall(known, at.call(callee, *arguments), at.call(looked_up, *arguments), self._claim(guard))
+
+    def _of_receiver(
+        self, at: At, node: ast.Call, function: ast.Attribute, receiver: ast.expr, is_super: bool
+    ) -> tuple[Guard, ast.expr]:
+        """The guard of a method, and the test whether it holds."""
+        of_class = isinstance(function.value, ast.Name) and is_class(function.value)
+        of_instance = GuardKind.INSTANCES_OF_SUPER if is_super else GuardKind.INSTANCES
+        kind = GuardKind.CLASS if of_class else of_instance
+        guard = self._guard(kind, str(node.lineno), str(node.col_offset), attribute_name(function))
+        held = at.symbol(self._names.guard(guard))
+        if of_class:
+            return guard, at.same(receiver, held)
+        return guard, at.put(ast.Compare(receiver, [ast.In()], [held]))
+
+    def of_function(self, at: At, callee: ast.Name, function: ast.expr, arguments: Arguments) -> PlainCall:
+        """A call of a variable; `function` is how the program has written the callee."""
+        call = at.call(callee, *arguments)
+        if isinstance(function, ast.Name) and has(function, GLOBAL):
+            guard = self._guard(GuardKind.CALLEE, function.id)
+            known: ast.expr = at.same(callee, at.symbol(self._names.guard(guard)))
+            looked_up = self._looked_up(at, callee, guard)
+            return PlainCall(known, call, at.call(looked_up, *arguments), self._claim(guard))
+        names = self._names if self._has_targets else None
+        known = _is_python(at, callee, names)
+        looked_up = at.call(at.symbol(self._plain), [callee])
+        return PlainCall(known, call, at.call(looked_up, *arguments), _claim_of(callee), callee.id)
+
+    def _guard(self, kind: GuardKind, *path: str) -> Guard:
+        return Guard(kind, False, False, self._file, path)
+
+    def _looked_up(self, at: At, callee: ast.expr, guard: Guard, *receiver: ast.expr) -> ast.expr:
+        return at.call(at.symbol(self._plain), [callee, at.constant(guard.key), *receiver])
+
+    def _claim(self, guard: Guard) -> Claim:
+        key = guard.key
+
+        def claim(at: At, name: str) -> ast.expr:
+            return at.call(at.symbol(self._names.claim), [at.constant(key), at.load(name)])
+
+        return claim
+
+
+def _claim_of(callee: ast.expr) -> Claim:
+    def claim(at: At, name: str) -> ast.expr:
+        return at.call(at.symbol(symbols.CLAIMED_OF), [callee, at.load(name)])
+
+    return claim
+
+
+def _is_python(at: At, callee: ast.expr, names: VariantNames | None) -> ast.expr:
+    """The test whether a callee is a Python function, or a method that is one, or a class without a rule.
+
+    If the variant has targets, with these names, the callee must be none.
+    """
+
+    def has_kind(value: ast.expr, kind: str) -> ast.expr:
+        return at.same(at.call(at.symbol(symbols.TYPE), [value]), at.kind(kind))
+
+    def others(value: ast.expr, targets: str | None) -> list[ast.expr]:
+        return [] if targets is None else [at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(targets)]))]
+
+    functions = None if names is None else names.target_functions(with_keywords=True)
+    behind = at.attribute(callee, "__func__")
+    function = [has_kind(callee, "function"), *others(callee, functions)]
+    method = [has_kind(callee, "method"), has_kind(behind, "function"), *others(behind, functions)]
+    is_class = at.same(at.call(at.symbol(symbols.TYPE), [callee]), at.symbol(symbols.TYPE))
+    identity = at.call(at.symbol(symbols.ID), [callee])
+    unruled = at.put(ast.Compare(identity, [ast.NotIn()], [at.symbol(symbols.RULED)]))
+    kinds = [is_class, unruled, *others(identity, None if names is None else names.target_classes)]
+    ways = [function, method, kinds]
+    tests = [at.put(ast.BoolOp(ast.And(), way)) if len(way) > 1 else way[0] for way in ways]
+    return at.put(ast.BoolOp(ast.Or(), tests))
+
+
+# ---- expressions that decide what is evaluated, in the untagged form: their parts are steps in the branches of `if`
 
 _DEEPEST: Final = 30
 """How deeply expressions may nest: to make steps of them takes two Python frames for each level."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import CodeType, EllipsisType, NoneType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 
 __all__ = ["essence", "is_same"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from opcode import opmap
 from types import CodeType
 
-from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.code_copies import changed_copy
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter.code_objects import changed_copy
 
 _NOT_OF_THE_BODY = {
     opmap[name]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.rewriting.trees.code_matching import nested_functions, replace_functions
 from cassette_import.rewriting.trees.function_lines import OF_ANY_DEPTH, depth_of_line, parses
 

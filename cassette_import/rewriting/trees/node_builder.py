@@ -8,7 +8,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from cassette_import.rewriting import symbol_places, symbols, temporaries
+from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.trees.traversal import declare_leaves
 
 Node = TypeVar("Node", bound=ast.AST)

@@ -6,7 +6,7 @@ import ast
 from types import CodeType
 from typing import Final, NamedTuple
 
-from cassette_import.interpreter.code_flags import GENERATOR_EXPRESSION
+from cassette_import.interpreter.code_objects import GENERATOR_EXPRESSION
 from cassette_import.rewriting.trees.code_matching import key_of, parameter_names, span_of
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Iterable
 from types import CodeType
 
-from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.code_copies import changed_copy
-from cassette_import.rewriting import symbol_places, symbols
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter.code_objects import changed_copy
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.trees.code_matching import (
     match,
     nested_functions,

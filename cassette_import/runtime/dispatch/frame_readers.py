@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.callables import CallableProxy
 from cassette_import.interpreter.hidden_frames import hidden, hide
 

@@ -12,25 +12,364 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
-from typing import Any, Final
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    NoneType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import IMMUTABLE
-from cassette_import.rewriting import symbol_places
-from cassette_import.rewriting.guard_keys import parts_of_guard
-from cassette_import.rewriting.variant_names import VariantNames
+from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace
+from cassette_import.interpreter.protocols import Protocol
+from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting.variant_names import GUARD_FLAGS, GuardKind, VariantNames, parts_of_guard
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.callee_proxy import Callee
-from cassette_import.runtime.dispatch.callee_stability import all_classes_have_hash, lasts_for_ever
+from cassette_import.runtime.dispatch.callee_stability import (
+    BUILTINS,
+    all_classes_have_hash,
+    has_usual_hash,
+    is_method_of_class,
+    is_reached_by,
+    lasts_for_ever,
+    outlives_call_site,
+    stands_in_its_module,
+    type_with_method,
+)
 from cassette_import.runtime.dispatch.event_runner import EventRunner
 from cassette_import.runtime.dispatch.frame_readers import FRAME_READERS
-from cassette_import.runtime.dispatch.known_callees import KnownCallees
-from cassette_import.runtime.dispatch.learning_guards import CLASSES, EMPTY, LearningGuard
-from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly
 from cassette_import.runtime.names import NAMES, cell_attributes
 from cassette_import.runtime.state import ACTIVE
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch.accelerator._dispatch import Learn
+
+__all__ = [
+    "CLASSES",
+    "EMPTY",
+    "Guards",
+    "InstancesInPython",
+    "InstancesOf",
+    "KnownCallees",
+    "LearningGuard",
+    "make_intercept_directly",
+]
+
+
+# ---- whether a value has one of some types
+
+
+class InstancesInPython:
+    """Contains the instances of some types, not those of their subclasses.
+
+    Parameters
+    ----------
+    types:
+        The types.
+    """
+
+    __slots__ = ("types",)
+
+    @hidden
+    def __init__(self, types: tuple[type, ...]) -> None:
+        self.types = types
+
+    @hidden
+    def __contains__(self, value: object) -> bool:
+        return id(type(value)) in map(id, self.types)
+
+
+InstancesOf: Final[Any] = InstancesInPython if DISPATCH.reason else DISPATCH.InstancesOf
+
+
+# ---- guards by their kind: what each kind holds, and when it is safe to hold it
+
+_PLAIN: Final = frozenset(map(id, (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
+"""Types, by identity, whose instances are what a class holds for a method, and no other descriptors."""
+
+
+class OfVariant(Protocol):
+    """The guards of a variant, as far as one guard asks them."""
+
+    may_hash_classes: bool
+    targets: frozenset[int]
+    is_plain: Callable[[Any], bool]
+
+
+class LearningGuard:
+    """A guard of a call site, and how often it has missed. There is a subclass for each kind of guard."""
+
+    __slots__ = ("_held", "_key", "_path", "anywhere", "keywords", "misses")
+    NOTHING: ClassVar[Any] = None
+    """What a guard holds that has learned nothing."""
+
+    @hidden
+    def __init__(self, held: dict[str, Any], key: str, keywords: bool, anywhere: bool, path: tuple[str, ...]) -> None:
+        self._held = held
+        self._key = key
+        self._path = path
+        self.keywords = keywords
+        self.anywhere = anywhere
+        self.misses = 0
+        self.clear()
+
+    @hidden
+    def clear(self) -> None:
+        """Hold nothing."""
+        self._held[self._key] = self.NOTHING
+
+    @hidden
+    def learn(self, callee: Any, receiver: Any, guards: OfVariant) -> bool:
+        """Hold a callee that is not intercepted, if that is safe; return False if the guard is of no use.
+
+        `receiver` is what the call site passed with the callee.
+        """
+        raise NotImplementedError
+
+
+class CalleeGuard(LearningGuard):
+    """Holds the callee of `f(x)`."""
+
+    __slots__ = ()
+
+    @hidden
+    def learn(self, callee: Any, receiver: Any, guards: OfVariant) -> bool:
+        if outlives_call_site(callee):
+            self._held[self._key] = callee
+        return True
+
+
+class ModuleGuard(LearningGuard):
+    """Holds the callee of `os.path.join(x)`; the receiver is the first module."""
+
+    __slots__ = ()
+
+    @hidden
+    def learn(self, callee: Any, receiver: Any, guards: OfVariant) -> bool:
+        if is_reached_by(callee, receiver, self._path[1:]):
+            self._held[self._key] = callee
+        return True
+
+
+class ClassGuard(LearningGuard):
+    """Holds the receiver of `Class.method(x)`."""
+
+    __slots__ = ()
+
+    @hidden
+    def learn(self, callee: Any, receiver: Any, guards: OfVariant) -> bool:
+        if is_method_of_class(callee, receiver, self._path[-1]):
+            self._held[self._key] = receiver
+        return True
+
+
+class TypesGuard(LearningGuard):
+    """Holds the types of receivers of `instance.method(x)`."""
+
+    __slots__ = ()
+    NOTHING = ()  # no set: to look a type up in a set would call its hash
+    _OF_SUPER: ClassVar[bool] = False
+
+    @hidden
+    def learn(self, callee: Any, receiver: Any, guards: OfVariant) -> bool:
+        if not guards.may_hash_classes or not has_usual_hash(type(receiver)):
+            self.clear()
+            return False
+        if self._OF_SUPER and not self._is_safe_above(type(receiver), guards):
+            return False
+        owner = type_with_method(callee, receiver, self._path[-1], self._OF_SUPER)
+        if owner is not None:
+            self._hold(owner)
+        return True
+
+    @hidden
+    def _hold(self, owner: type) -> None:
+        self._held[self._key] = frozenset((*self._held[self._key], owner))
+
+    @hidden
+    def _is_safe_above(self, owner: type, guards: OfVariant) -> bool:
+        """Whether nothing that `super()` may find is a target, whichever class it starts from."""
+        for base in bases_of(owner) or ():
+            held: Any = class_namespace(base).get(self._path[-1])
+            if held is None:
+                continue
+            if type(held) is staticmethod or type(held) is classmethod:
+                held = held.__func__
+            if id(type(held)) not in _PLAIN or id(held) in guards.targets or not guards.is_plain(held):
+                return False
+        return True
+
+
+class TypesOfSuperGuard(TypesGuard):
+    """Holds the types of instances at which `super().method(x)` is called."""
+
+    __slots__ = ()
+    _OF_SUPER = True
+
+
+class InstancesGuard(TypesGuard):
+    """Holds the types of receivers of `instance.method(x)`; the call site asks whether the receiver is in it."""
+
+    __slots__ = ()
+
+    @hidden
+    def _hold(self, owner: type) -> None:
+        held = self._held[self._key]
+        types = (*held.types, owner) if held is not self.NOTHING else (owner,)
+        self._held[self._key] = InstancesOf(types)
+
+
+class InstancesOfSuperGuard(InstancesGuard):
+    """The same for `super().method(x)`."""
+
+    __slots__ = ()
+    _OF_SUPER = True
+
+
+CLASSES: Final[dict[str, type[LearningGuard]]] = {
+    GuardKind.CALLEE.value: CalleeGuard,
+    GuardKind.OF_MODULE.value: ModuleGuard,
+    GuardKind.CLASS.value: ClassGuard,
+    GuardKind.TYPES.value: TypesGuard,
+    GuardKind.TYPES_OF_SUPER.value: TypesOfSuperGuard,
+    GuardKind.INSTANCES.value: InstancesGuard,
+    GuardKind.INSTANCES_OF_SUPER.value: InstancesOfSuperGuard,
+}
+"""By the letter of the kind: kinds are hashed by a Python function."""
+
+EMPTY: Final = {f"{letter}{flags}": kind.NOTHING for letter, kind in CLASSES.items() for flags in GUARD_FLAGS}
+"""What a guard holds that has not missed yet, by the first part of its key."""
+
+
+# ---- known callees: what call sites call instead of callees that they have called before
+#
+# The accelerator of dispatch keeps them, in the place of `learn`.
+
+_Learn = Callable[..., Any]
+
+
+class KnownCallees:
+    """The known callees of one variant, until its hooks and overloads change.
+
+    Parameters
+    ----------
+    name:
+        The name by which call sites load `learn`.
+    given_up, targets:
+        See `guards.Guards`.
+    held:
+        What guards hold, by their keys.
+
+    Attributes
+    ----------
+    remember:
+        `remember(callee, event, binds)`: call sites without keywords and splats call `event` instead of a callee, with
+        the "receiver" or the "callee" as its first argument, or None. If the event is None, the callee is no target.
+        None if nothing is kept.
+    """
+
+    __slots__ = ("_given_up", "_held", "_is_only_variant", "_learn", "_name", "_slowly", "_targets", "remember")
+
+    def __init__(
+        self, name: str, given_up: dict[str, Callable[[Any], Any]], targets: frozenset[int], held: dict[str, Any]
+    ) -> None:
+        self._name = name
+        self._given_up = given_up
+        self._targets = targets
+        self._held = held
+        self._learn: Learn | None = None
+        self._is_only_variant = False
+        self._slowly: _Learn | None = None
+        self.remember: Callable[[Any, Any, Any], None] | None = None
+
+    def begin(self, slowly: _Learn) -> _Learn:
+        """Begin to keep callees that `slowly`, the `learn` in Python, meets first; return what call sites call."""
+        self._slowly = slowly
+        self.remember = self._remember_first
+        return slowly
+
+    @hidden
+    def _remember_first(self, callee: Any, event: Any, binds: Any) -> None:
+        self.accelerate()
+        if self.remember is not None:
+            self.remember(callee, event, binds)
+
+    @hidden
+    def accelerate(self) -> None:
+        """Have call sites call the accelerator, if there is one: one has given up its guard, or has a target."""
+        if self._learn is not None or self.remember is None:
+            return
+        self.remember = None
+        if DISPATCH.is_used and NAMES[self._name] is self._slowly:  # no others have replaced these
+            self._learn = DISPATCH.Learn(self._slowly, self._given_up, self._targets, self._held)
+            self._learn.is_only_variant = self._is_only_variant
+            self.remember = self._learn.remember
+            NAMES[self._name] = self._learn
+
+    def set_only_variant(self, is_only: bool) -> None:
+        """Set whether there is no other variant that intercepts anything."""
+        self._is_only_variant = is_only
+        if self._learn is not None:
+            self._learn.is_only_variant = is_only
+
+    def end(self) -> None:
+        """Keep nothing any more: another variant replaces this one."""
+        self.remember = None
+        if self._learn is not None:
+            self._learn.forget()
+
+
+# ---- shortcuts for methods of builtin types that are targets: what calls them is found once for each type and method
+
+
+def make_intercept_directly(calls: EventRunner, known: KnownCallees) -> Callable[[Any], Any]:
+    """`intercept(callee)` for call sites without keywords and splats.
+
+    Python's own errors about these (`f(*1)`) cannot occur, so a plain function may replace the callee.
+    """
+    shortcuts, owned, intercept = calls.shortcuts, calls.shortcuts.owned, calls.intercept_positional
+    names, leaf_events = calls.plan.builtin_names, calls.leaf_events
+    methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
+    """What calls a method, by type and name, and whether its first argument is the receiver, or else the callee."""
+
+    @hidden
+    def intercept_directly(callee: Any) -> Any:
+        if id(callee) in owned:
+            shortcut = shortcuts[id(callee)]
+            if known.remember is not None:
+                known.remember(callee, shortcut, None)
+            return shortcut
+        if id(type(callee)) not in BUILTINS or callee.__name__ not in names:
+            return intercept(callee)
+        receiver = callee.__self__
+        kind = type(receiver)
+        if type(kind) is not type or kind is type or kind is ModuleType or kind is NoneType:
+            return intercept(callee)
+        key = kind, callee.__name__
+        if key in methods:
+            event, takes_receiver = methods[key]
+            if known.remember is not None:
+                known.remember(callee, event, "receiver" if takes_receiver else "callee")
+            return MethodType(event, receiver if takes_receiver else callee)
+        found = intercept(callee)
+        if found is not callee and (kind.__flags__ & IMMUTABLE or stands_in_its_module(kind)):
+            shortcut = shortcuts[id(split(callee)[0])]
+            if shortcut is not None:
+                methods[key] = shortcut, True
+            elif found.func in leaf_events:
+                methods[key] = found.func, False
+        return found
+
+    return intercept_directly
+
+
+# ---- guards: what call sites have learned about callees that are not intercepted
 
 _MOST_MISSES: Final = 8
 """A guard that misses more often is deactivated."""

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter.code_objects import DERIVED
 from cassette_import.rewriting.temporaries import LOCALS_READERS
-from cassette_import.runtime.dispatch.function_code import specialised_calls
-from cassette_import.runtime.dispatch.hook_functions import plain_code
+from cassette_import.runtime.dispatch.hook_functions import plain_code, specialised_calls
 from cassette_import.runtime.names import is_rewritten
 
 _KIND: Final = "@event "

@@ -29,11 +29,12 @@ from cassette_import.runtime.tagging.iterator_metadata import (
     LEAVING_WRAPPERS,
     STEPS,
     has_iterator_of_c,
+    is_live,
     may_have_tagged_items,
+    metas_of_taken,
     next_item,
     start_iterator,
 )
-from cassette_import.runtime.tagging.iterator_sources import is_live, metas_of_taken
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import RECEIVER

@@ -24,10 +24,10 @@ from cassette_import.runtime.tagging.leaf_call import PassingCall
 from cassette_import.runtime.tagging.lost_metadata import lose
 from cassette_import.runtime.tagging.recognised_values import may_be_shared
 from cassette_import.runtime.tagging.rewritten_code import tidy
-from cassette_import.runtime.tagging.running_leaves import LEAVES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store, store_of
 from cassette_import.runtime.tagging.tags import NO_METADATA, Metas
+from cassette_import.runtime.tagging.thread_state import LEAVES
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _CONTAINERS: Final = frozenset(map(id, (list, tuple, dict)))

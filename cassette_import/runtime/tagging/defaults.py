@@ -6,7 +6,7 @@ import weakref
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS

@@ -16,10 +16,9 @@ from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.running_leaves import LEAVES, SUBJECTS, outside
-from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
+from cassette_import.runtime.tagging.shadow_store import drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import active_store
-from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL, SUBJECTS, outside
 from cassette_import.runtime.tagging.wrappers import Tagged
 
 _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden

@@ -19,10 +19,9 @@ from cassette_import.runtime.tagging.container_contents import items_in, size_of
 from cassette_import.runtime.tagging.handover import call_overdubbed
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
-from cassette_import.runtime.tagging.running_leaves import LEAVES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
-from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL
 from cassette_import.runtime.tagging.wrappers import TEST, Tagged, bound, plain
 
 _METHODS_IN_C: Final = frozenset(map(id, (BuiltinMethodType, MethodWrapperType)))

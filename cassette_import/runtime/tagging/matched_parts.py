@@ -21,9 +21,9 @@ from cassette_import.runtime.tagging.container_contents import SEQUENCES, attrib
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.leaf_call import note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose_number
-from cassette_import.runtime.tagging.running_leaves import SUBJECTS
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
+from cassette_import.runtime.tagging.thread_state import SUBJECTS
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _MATCHES_ITSELF: Final = 1 << 22

@@ -66,17 +66,16 @@ from cassette_import.runtime.tagging.overdubbed_calls import (
 )
 from cassette_import.runtime.tagging.quick_rules import QUICK_RULES
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
-from cassette_import.runtime.tagging.rules.construction import construct
-from cassette_import.runtime.tagging.rules.partial_objects import (
+from cassette_import.runtime.tagging.rules.callables import (
     arguments_of_partial,
     callee_of_partial,
     keywords_of_partial,
 )
-from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
-from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused, drop_unused_since
+from cassette_import.runtime.tagging.rules.construction import construct
+from cassette_import.runtime.tagging.shadow_store import drop_latest_unused, drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.tags import TextTag
-from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL, outside
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [

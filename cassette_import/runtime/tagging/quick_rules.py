@@ -31,7 +31,7 @@ from cassette_import.runtime.tagging.container_contents import SEQUENCES, namesp
 from cassette_import.runtime.tagging.defaults import DEFAULTS
 from cassette_import.runtime.tagging.fast_path import SIMPLE
 from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
-from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
+from cassette_import.runtime.tagging.shadow_store import drop_latest_unused
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
 

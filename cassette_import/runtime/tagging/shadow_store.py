@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import atexit
 import gc
+import operator
+import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
-from types import FunctionType
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from types import AsyncGeneratorType, CoroutineType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final
 
+from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging import reference_cycles
+from cassette_import.interpreter.namespaces import class_namespace, is_a, module_namespace
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.container_contents import (
     CONTAINERS,
     SEQUENCES,
@@ -26,10 +31,313 @@ from cassette_import.runtime.tagging.container_contents import (
     namespace_in_use,
     size_of,
 )
+from cassette_import.runtime.tagging.live_metadata import note_metadata, token_of_module
 from cassette_import.runtime.tagging.recognised_values import MOST_PARTS, RecognisedValues, may_be_shared
-from cassette_import.runtime.tagging.shadow_entries import Entry, ShadowTable
 from cassette_import.runtime.tagging.tags import Metas, Tag
+from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+
+# ---- entries of the shadow store, and how long they live
+#
+# An object that can be referred to weakly takes its entry with it. Lists, dicts and tuples cannot, so an entry holds
+# them, and is dropped once nothing else refers to the object. Such entries are looked for at three times: among the
+# entries made last at each call of a leaf, among those that a function made when it returns, and among all entries from
+# time to time and at a full garbage collection.
+
+_TOKEN: Final = token_of_module()
+
+_FIRST_SWEEP: Final = 512
+_MOST_HELD: Final = 2048
+
+
+class Entry:
+    """The metadata of one object's parts: by attribute name, index, key or element.
+
+    `slots` holds, for each part with metadata, the plain value and its metadata; `size` is the number of parts of a
+    sequence. `anchor` is the object itself if the entry is `pinned`, else a weak reference to it. `extra` is the cursor
+    of an iterator, the dict of a view and the kind of view, or the `__dict__` of an object that the program has got.
+    An entry counts as metadata unless it has nothing but such a `__dict__`.
+    """
+
+    __slots__ = ("_token", "anchor", "extra", "pinned", "size", "slots")
+
+    def __init__(self, anchor: Any, pinned: bool) -> None:
+        self._token: Any = None
+        self.anchor = anchor
+        self.pinned = pinned
+        self.slots: dict[Any, tuple[Any, Metas]] = {}
+        self.size = 0
+        self.extra: Any = None
+
+    def count(self) -> None:
+        """Let the entry count as metadata."""
+        self._token = _TOKEN
+        if not FLAGS[METADATA_EXISTS]:
+            note_metadata()
+
+
+def _references(entry: Entry) -> int:
+    return sys.getrefcount(entry.anchor)
+
+
+_ALONE: Final = _references(Entry([], True))
+"""The reference count of an object that only its entry holds."""
+
+
+_PINNED: Final = frozenset(map(id, (list, tuple, dict)))
+"""Types whose objects cannot be referred to weakly; for others this is tried."""
+
+
+class ShadowTable:
+    """Entries by the identity of their objects."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Entry] = {}
+        self._sweep_at = _FIRST_SWEEP
+
+    def of(self, item: Any) -> Entry | None:
+        """The entry of an object, if it has one."""
+        entry = self.entries.get(id(item))
+        if entry is None:
+            return None
+        if entry.pinned or entry.anchor() is item:
+            return entry
+        self.entries.pop(id(item), None)  # another thread may do the same
+        return None
+
+    def make(self, item: Any) -> Entry:
+        """The entry of an object, which is to get metadata; a new one if it has none."""
+        entry = self.join(item)
+        if entry._token is None:
+            entry.count()
+        return entry
+
+    def join(self, item: Any) -> Entry:
+        """The same for an entry that gets no metadata yet, and does not count as such."""
+        key, entries = id(item), self.entries
+        if key in entries and (entry := self.of(item)) is not None:
+            return entry
+        try:
+            reference = None if id(type(item)) in _PINNED else weakref.ref(item, lambda _: entries.pop(key, None))
+        except TypeError:
+            reference = None
+        if reference is None:
+            entry = Entry(item, pinned=True)
+            _hold(self, key)
+        else:
+            entry = Entry(reference, pinned=False)
+        if len(entries) >= self._sweep_at:
+            self.drop_unused()
+        entries[key] = entry
+        return entry
+
+    def drop(self, item: Any) -> None:
+        """Drop the entry of an object, if it has one."""
+        self.entries.pop(id(item), None)
+
+    def drop_entry(self, entry: Entry) -> None:
+        """Drop an entry."""
+        owner = entry.anchor if entry.pinned else entry.anchor()
+        if self.entries.get(id(owner)) is entry:
+            self.entries.pop(id(owner), None)
+
+    def drop_if_unused(self, key: int) -> bool:
+        """Drop an entry if nothing but the entry refers to its object; return whether it is gone."""
+        entry = self.entries.get(key)
+        if entry is not None and entry.pinned:
+            if _references(entry) > _ALONE:
+                return False
+            self.entries.pop(key, None)
+        return True
+
+    def drop_unused(self) -> None:
+        """Drop all entries to whose objects nothing else refers."""
+        for key in list(self.entries):
+            entry = self.entries.get(key)
+            if entry is not None and not entry.pinned and entry.anchor() is None:
+                self.entries.pop(key, None)
+            del entry
+            self.drop_if_unused(key)
+        self._sweep_at = max(_FIRST_SWEEP, 2 * len(self.entries))
+
+
+@hidden
+def drop_latest_unused() -> None:
+    """Drop the entries made last whose objects are unused, up to the first object that is in use."""
+    held = LOCAL.held
+    while held:
+        place = held.pop()  # taken out first, since a finalizer of the program may run events, which do the same
+        if not place[0].drop_if_unused(place[1]):
+            held.append(place)
+            return
+
+
+@hidden
+def drop_unused_since(number: int) -> None:
+    """Drop the entries of unused objects among those that are held since there were `number` of them."""
+    held = LOCAL.held
+    newer = held[number:]
+    del held[number:]
+    held += [(table, key) for table, key in newer if not table.drop_if_unused(key)]
+
+
+def _hold(table: ShadowTable, key: int) -> None:
+    held = LOCAL.held
+    if len(held) >= _MOST_HELD:
+        drop_unused_since(0)
+        del held[: -_MOST_HELD // 2]  # `drop_unused` finds these later
+    held.append((table, key))
+
+
+for _method in list(vars(ShadowTable).values()):
+    if isinstance(_method, FunctionType):
+        hidden(_method)
+
+
+# ---- reference cycles that only the shadow store keeps alive
+#
+# The store refers to values and to their metadata. Where these lead back to the object whose parts they are, Python's
+# garbage collector takes the object for one that is in use: Python has no reference that counts only while another
+# object lives (an ephemeron). So before a full collection this module does what the collector does, with all objects
+# that the entries lead to. It counts their references and subtracts those that come from among them. An object with a
+# reference left is in use, and so is all that it leads to; but an entry leads to its values only if its object is in
+# use.
+#
+# Some objects are not followed: modules that can be imported, their classes, and frames. What they refer to counts as
+# in use, so no entry is dropped by mistake.
+
+MOST = 100_000
+"""If the entries lead to more objects than this, no cycle is searched for."""
+
+_IS_HEAP_TYPE: Final = 1 << 9
+_flags: Final = vars(type)["__flags__"].__get__
+_name: Final = vars(type)["__name__"].__get__
+_PAUSE: Final = 20
+"""How many times longer than the last search the pause after it is."""
+
+UNFOLLOWED: Final[set[int]] = set(map(id, (FrameType, type(None))))
+"""Types, by identity, whose instances are not followed; `tagging.shadow_store` adds those of the store."""
+if sys.version_info >= (3, 14):  # what is suspended may hold references that are not counted
+    UNFOLLOWED.update(map(id, (GeneratorType, CoroutineType, AsyncGeneratorType)))
+
+
+_not_before = 0.0
+"""The earliest time of the next search in collections that the interpreter begins: a search is to take little time."""
+
+
+@hidden
+def unreachable(entries: Iterable[Any]) -> list[Any]:
+    """The entries whose objects are reachable only through the store; none if it is too early for another search."""
+    global _not_before
+    began = monotonic()
+    unique = list({id(entry): entry for entry in entries}.values())
+    if not unique or (began < _not_before and gc.get_count()[0] > gc.get_threshold()[0]):
+        return []
+    members = _reached(unique)
+    found = [] if members is None else _unused(unique, members)
+    ended = monotonic()
+    _not_before = ended + _PAUSE * (ended - began)
+    return found
+
+
+@hidden
+def _unused(entries: Sequence[Any], members: list[Any]) -> list[Any]:
+    """The entries whose objects are not in use. `members` is all that they lead to; nothing else refers to the list."""
+    members.append([])  # an object to which nothing else refers
+    counts, referents = _snapshot(members)
+    places = {id(member): place for place, member in enumerate(members)}
+    held = [count - counts[-1] for count in counts]
+    leads_to = [[places[id(part)] for part in parts if id(part) in places] for parts in referents]
+    for parts in leads_to:
+        for part in parts:
+            held[part] -= 1
+    owners: list[int | None] = []
+    for entry in entries:
+        owner = places.get(id(_owner(entry)))
+        owners.append(owner)
+        contents = [places[id(part)] for part in (entry.slots, entry.extra) if id(part) in places]
+        for part in contents:
+            held[part] -= 1
+        if owner is None:
+            for part in contents:
+                held[part] = 1  # the object is not followed, and counts as used
+        else:
+            held[owner] -= entry.pinned
+            leads_to[owner] += contents
+    used = _followed([place for place, count in enumerate(held) if count > 0], leads_to)
+    return [entry for entry, owner in zip(entries, owners, strict=True) if owner is not None and owner not in used]
+
+
+@hidden
+def _snapshot(members: list[Any]) -> tuple[list[int], list[list[Any]]]:
+    """The reference count of each object, and the objects that it refers to.
+
+    `map` calls both as its items are unpacked: no other thread changes anything meanwhile.
+    """
+    both: Any = partial(list, map(sys.getrefcount, members)), partial(list, map(gc.get_referents, members))
+    counts: Any
+    referents: Any
+    counts, referents = map(operator.call, both)
+    return counts, referents
+
+
+@hidden
+def _owner(entry: Any) -> Any:
+    return entry.anchor if entry.pinned else entry.anchor()
+
+
+@hidden
+def _followed(work: list[int], leads_to: list[list[int]]) -> set[int]:
+    """All places that some places lead to."""
+    seen = set(work)
+    while work:
+        for place in leads_to[work.pop()]:
+            if place not in seen:
+                seen.add(place)
+                work.append(place)
+    return seen
+
+
+@hidden
+def _is_of_module(item: type) -> bool:
+    """Whether a module that can be imported holds a class.
+
+    Classes of contexts lead to every hook that was ever registered, and from there to almost all objects.
+    """
+    own = class_namespace(item)
+    home, name = own.get("__module__"), _name(item)
+    module = sys.modules.get(home) if type(home) is str else None
+    return module is not None and issubclass(type(module), ModuleType) and module_namespace(module).get(name) is item
+
+
+@hidden
+def _reached(entries: Sequence[Any]) -> list[Any] | None:
+    """The objects of entries and all that they lead to, each once; None if there are too many."""
+    found: dict[int, Any] = {}
+    modules = [module for module in list(sys.modules.values()) if issubclass(type(module), ModuleType)]
+    skipped = {id(part) for module in modules for part in (module, module_namespace(module))}
+    work: list[Any] = []
+    for entry in entries:
+        found[id(entry.slots)] = entry.slots
+        work += (entry.extra, _owner(entry))
+    fresh: list[Any] = list(found.values())
+    while work:
+        for item in work:
+            kind = type(item)
+            if id(item) in found or id(item) in skipped or id(kind) in UNFOLLOWED:
+                continue
+            if issubclass(kind, type) and (not _flags(item) & _IS_HEAP_TYPE or _is_of_module(item)):
+                continue
+            found[id(item)] = item
+            fresh.append(item)
+        if len(found) > MOST:
+            return None
+        work = list(filter(gc.is_tracked, gc.get_referents(*fresh)))
+        fresh = []
+    return list(found.values())
+
+
+# ---- the shadow store: holds the metadata of values while they are parts of objects
 
 _OLDEST_GENERATION: Final = 2
 
@@ -46,7 +354,7 @@ def _before_collection(phase: str, information: dict[str, int]) -> None:
         for store in list(_stores):
             store.recognised.drop_unused()
         entries = (entry for table in tables for entry in list(table.entries.values()))
-        for entry in reference_cycles.unreachable(entries):
+        for entry in unreachable(entries):
             for table in tables:
                 table.drop_entry(entry)
 
@@ -316,7 +624,7 @@ class Store:
         self.parcels.clear()
 
 
-reference_cycles.UNFOLLOWED.update(map(id, (Entry, ShadowTable, Store, Tag)))
+UNFOLLOWED.update(map(id, (Entry, ShadowTable, Store, Tag)))
 for _method in list(vars(Store).values()):
     if isinstance(_method, FunctionType):
         hidden(_method)

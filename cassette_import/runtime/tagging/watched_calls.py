@@ -30,14 +30,12 @@ from cassette_import.runtime.tagging.fast_path import (
 )
 from cassette_import.runtime.tagging.handover import returned
 from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
-from cassette_import.runtime.tagging.iterator_metadata import item_taken, next_item
-from cassette_import.runtime.tagging.iterator_sources import PLACES
+from cassette_import.runtime.tagging.iterator_metadata import PLACES, item_taken, next_item
 from cassette_import.runtime.tagging.leaf_call import LeafCall
-from cassette_import.runtime.tagging.running_leaves import LEAVES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.tags import Metas
-from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 _NO_STORE: Final = Store()

@@ -9,28 +9,161 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import PassError
-from cassette_import.interpreter.code_table import CodeTable
-from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter.code_objects import DERIVED, CodeTable
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.nested_bodies import PASSED
+from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.code_matching import nested_functions
+from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Index
-from cassette_import.rewriting.trees.scopes import Function, clone
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone, is_suspendable
+from cassette_import.rewriting.trees.traversal import children
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.specialization.passes import context_slots
 from cassette_import.specialization.passes.failures import failing, failure_of
 from cassette_import.specialization.passes.function_nodes import (
     HISTORY,
     NUMBER,
     ORIGIN,
+    first_of_body,
     nested_in,
     number_nested,
     origin_of,
     parameter_names,
+    parameter_text,
 )
+from cassette_import.specialization.passes.name_resolution import SCOPE
 from cassette_import.specialization.passes.reflection import Reflection
-from cassette_import.specialization.passes.results import function_of
+from cassette_import.specialization.passes.tree_tools import SLOT, nooverdub, replace_match
 from cassette_import.specialization.passes.validation import Unfit, check, compiled
 from cassette_import.specialization.source_text import dedented
+
+# ---- results of passes: a returned node becomes the body of a copy of the function, with the original's positions
+
+
+def function_of(result: Any, before: Function) -> Function:
+    """The function `before` with the body that a pass returned: a new tree with the positions of `before`."""
+    made = clone(before)
+    made.body = _body_of(result, before)
+    try:
+        made = clone(made)  # a tree of its own: a pass may return a node that it keeps, or one node in two places
+    except (AttributeError, TypeError) as error:
+        raise Unfit(f"returned what is no tree ({error})") from error
+    _set_positions(made, before)
+    return made
+
+
+def _body_of(result: Any, before: Function) -> Any:
+    """The body that a pass returned: that of a function's node, or an expression."""
+    if isinstance(result, ast.Expression):
+        result = result.body
+    if isinstance(result, ast.Module) and len(result.body) == 1:
+        result = result.body[0]
+    if isinstance(result, ast.Expr):
+        result = result.value
+    is_lambda = isinstance(before, ast.Lambda)
+    if not isinstance(result, (*FUNCTIONS, ast.expr)):
+        raise Unfit(f"returned {result!r}, and not the function's node or an expression,")
+    if isinstance(result, FUNCTIONS) and isinstance(result, ast.Lambda) == is_lambda:
+        if parameter_names(result) != parameter_names(before):
+            raise Unfit(f"returned the parameters {parameter_text(result)} instead of {parameter_text(before)}")
+        return result.body
+    if isinstance(result, ast.expr):
+        return result if is_lambda else [ast.Return(result)]
+    raise Unfit("returned statements, which a lambda cannot have,")
+
+
+def _set_positions(made: Function, before: Function) -> None:
+    """Set the position of new nodes to that of the next statement, or of the node around them.
+
+    A node whose position does not occur in the original was parsed from other text, whose lines mean nothing here.
+    """
+    known = {_position(node) for node in ast.walk(before) if "lineno" in node._attributes}
+    first = first_of_body(before)
+    work: list[tuple[ast.AST, ast.AST]] = (
+        list(zip(made.body, _neighbours(made.body, first, known), strict=True))
+        if isinstance(made.body, list)
+        else [(made.body, first)]
+    )
+    while work:
+        node, near = work.pop()
+        if hasattr(node, SCOPE):
+            delattr(node, SCOPE)
+        if "lineno" in node._attributes:
+            if _position(node) not in known:
+                At(near).put(node)
+            near = node
+        for _, _, child in children(node):
+            # What a pass has put there may be no node; compiling the tree reports that.
+            if not isinstance(child, ast.stmt) and hasattr(child, "_attributes"):
+                work.append((child, near))
+        for field in node._fields:
+            block = getattr(node, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                work.extend(zip(block, _neighbours(block, near, known), strict=True))
+
+
+def _neighbours(block: list[ast.stmt], around: ast.AST, known: set[Any]) -> list[ast.AST]:
+    """For each statement the node whose position a new one takes.
+
+    That is the next statement with a position of the original; else the last one before it; else the node around.
+    """
+    found: list[ast.AST] = []
+    near: ast.AST = next((one for one in reversed(block) if _position(one) in known), around)
+    for statement in reversed(block):
+        if _position(statement) in known:
+            near = statement
+        found.append(near)
+    return found[::-1]
+
+
+def _position(node: ast.AST) -> Any:
+    return tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
+
+
+# ---- context slots: the placeholder `contextslot()` becomes the expression for the active context
+
+
+def fill_module(tree: ast.Module, level: int) -> None:
+    """Replace each slot in a module level by the context of this level of the stack."""
+    replace_match(lambda node: _active(node, level), _is_slot, tree)
+
+
+def fill(tree: Function, level: int) -> None:
+    """Replace each slot by the context of this level of the stack.
+
+    A generator or coroutine may be resumed while another context is active, or none. So it reads its context at entry
+    and holds it in a local variable.
+    """
+    if not any(map(_is_slot, ast.walk(tree))):
+        return
+
+    def held(node: ast.AST) -> ast.expr:
+        at = At(node)  # the name alone would count as a callee of the rewriter's, whose calls are no events
+        return nooverdub(at.pick([at.load(name), at.constant(None)], 0))
+
+    name = temporaries.slot(level)
+    if isinstance(tree, ast.Lambda) or not is_suspendable(origin_of(tree)):
+        body: Any = tree.body
+        tree.body = replace_match(lambda node: _active(node, level), _is_slot, body)
+        return
+    replace_match(held, _is_slot, tree.body)
+    at = At(tree.body[0])
+    hold = at.put(ast.Assign([at.store(name)], _active(tree.body[0], level)))
+    setattr(hold, NOOVERDUB, True)
+    tree.body.insert(0, hold)
+
+
+def _active(node: ast.AST, level: int) -> ast.expr:
+    at = At(node)
+    contexts = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "contexts")
+    return nooverdub(at.put(ast.Subscript(contexts, at.constant(level), ast.Load())))
+
+
+def _is_slot(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == SLOT
+
+
+# ---- running passes: each pass gets the result of the one before, and each result is checked before it is used
 
 _DEEP: Final = 200
 """From this stack depth on, a `RecursionError` may be the program's, and specialising is repeated on a fresh stack."""
@@ -78,7 +211,7 @@ def apply(
         try:
             for one in passes:
                 made = _run(one, context_type, function, made, source)
-            context_slots.fill(made, level)
+            fill(made, level)
             for inner, like, written, text in _nested_functions(function, made, source):
                 setattr(inner, PASSED, apply(passes, context_type, level, like, written, text))
         except PassError as error:
@@ -97,7 +230,7 @@ def apply_to_module(passes: Sequence[Any], level: int, tree: ast.Module) -> None
         convert = getattr(one, "on_module_level", None)
         if convert is not None:
             convert(tree)
-            context_slots.fill_module(tree, level)
+            fill_module(tree, level)
 
 
 def _history(function: FunctionType, tree: Function) -> Any:

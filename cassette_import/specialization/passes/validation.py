@@ -11,9 +11,10 @@ import dis
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
+from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter.silenced_warnings import SILENCED
-from cassette_import.rewriting import symbol_places, symbols
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Place

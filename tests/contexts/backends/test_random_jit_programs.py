@@ -5,9 +5,8 @@ import random
 
 import pytest
 
-from cassette_import.contexts.backends.exploring import Explorer
-from cassette_import.contexts.backends.flow_kernel import FlowKernel
-from cassette_import.contexts.backends.kernel import KERNEL, leaves
+from cassette_import.contexts.backends.jitted import Explorer
+from cassette_import.contexts.backends.kernel import KERNEL, FlowKernel, leaves
 from cassette_import.contexts.graph import NotRepresentable, inline
 from cassette_import.contexts.graph.nodes import Node, evaluated
 

@@ -15,7 +15,7 @@ from programs import fuzzed
 
 from cassette_import.contexts.fuzz import TooSlow, findings, fuzz
 from cassette_import.contexts.fuzz.coverage import _Traced
-from cassette_import.contexts.fuzz.patterns import examples
+from cassette_import.contexts.fuzz.desired_values import examples
 from cassette_import.runtime.tagging.wrappers import Tagged
 
 NEEDS_BRANCHES = pytest.mark.skipif(

@@ -10,7 +10,7 @@ import pytest
 from helpers.random_lane_programs import alike
 
 from cassette_import.contexts.lanes import vectorize
-from cassette_import.contexts.lanes.rules import RULES
+from cassette_import.contexts.lanes.elementwise import RULES
 
 np = pytest.importorskip("numpy")
 

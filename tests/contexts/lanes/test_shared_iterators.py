@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from cassette_import.contexts.lanes.iterators import shared_iterators
+from cassette_import.contexts.lanes.calls import shared_iterators
 
 
 def _found(*given):

@@ -12,7 +12,9 @@ import time
 import pytest
 
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import context, event_costs, overhead_subtraction, profiled_body
+from cassette_import.contexts.profile import call_paths as profiled_body
+from cassette_import.contexts.profile import context, event_costs
+from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(

@@ -10,7 +10,7 @@ from helpers.command_line import cassette
 
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import overhead_subtraction
+from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.flamegraph import page
 
 

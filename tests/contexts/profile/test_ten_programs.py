@@ -15,7 +15,9 @@ import pytest
 
 import cassette_import
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import context, overhead_subtraction, profiled_body
+from cassette_import.contexts.profile import call_paths as profiled_body
+from cassette_import.contexts.profile import context
+from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.call_tree import CALLBACK
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler, specialiser

@@ -15,8 +15,7 @@ import types
 import pytest
 
 from cassette_import.contexts.trace import bounded_repr
-from cassette_import.contexts.trace.bounded_repr import Shortener
-from cassette_import.contexts.trace.secret_masking import Secrets
+from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 
 Pair = collections.namedtuple("Pair", "left right")
 

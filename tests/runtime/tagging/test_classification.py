@@ -6,7 +6,7 @@ import types
 import pytest
 
 from cassette_import.runtime.tagging.classification import TABLES, UNCLASSIFIED, classification, is_output, way_of
-from cassette_import.runtime.tagging.classification.table import names_in
+from cassette_import.runtime.tagging.classification.tables import names_in
 
 METHODS = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,

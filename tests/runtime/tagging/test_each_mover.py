@@ -25,7 +25,7 @@ import pytest
 from cassette_import import NO_METADATA, Context, metadata, overdub, tag, untag
 from cassette_import.interpreter.callables import underlying
 from cassette_import.runtime.tagging.classification import MOVES, TABLES, classification, way_of
-from cassette_import.runtime.tagging.classification.table import ITSELF, names_in
+from cassette_import.runtime.tagging.classification.tables import ITSELF, names_in
 from cassette_import.runtime.tagging.rule_table import RULES_OF_TYPES, rule_of_python_function
 from cassette_import.runtime.tagging.rules import RULES
 

@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from cassette_import import Context, metadata, overdub, tag
-from cassette_import.runtime.tagging import reference_cycles
+from cassette_import.runtime.tagging import shadow_store as reference_cycles
 
 
 class Tagging(Context, tagging=True):

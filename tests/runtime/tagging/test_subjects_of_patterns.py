@@ -7,7 +7,7 @@ import pytest
 
 from cassette_import import Context, metadata, overdub, tag
 from cassette_import.runtime.tagging import matched_parts
-from cassette_import.runtime.tagging.running_leaves import SUBJECTS
+from cassette_import.runtime.tagging.thread_state import SUBJECTS
 
 
 class Tagging(Context, tagging=True):

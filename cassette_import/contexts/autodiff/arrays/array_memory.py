@@ -13,8 +13,13 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
-from cassette_import.contexts.autodiff.arrays.element_positions import CONSTANT, element_sources, numbered_arrays
-from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, gathering
+from cassette_import.contexts.autodiff.arrays.linear_maps import (
+    CONSTANT,
+    LinearMap,
+    element_sources,
+    gathering,
+    numbered_arrays,
+)
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 

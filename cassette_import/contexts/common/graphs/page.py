@@ -6,16 +6,47 @@ import html
 import json
 import os
 from collections import Counter
+from importlib import resources
 from typing import Any, Final
 
-from cassette_import.contexts.common.graphs.costs import Costs, costliest, costliest_path, costs_of
-from cassette_import.contexts.common.graphs.drawing import STYLE, Drawing, size_of_box
-from cassette_import.contexts.common.graphs.graph import Function, Graph
-from cassette_import.contexts.common.graphs.layout import rows
-from cassette_import.contexts.common.graphs.stage import page_of
-from cassette_import.contexts.common.graphs.svg import MARKERS
+from cassette_import.contexts.common.graphs.graph import Costs, Function, Graph, costliest, costliest_path, costs_of
+from cassette_import.contexts.common.graphs.svg import MARKERS, STYLE, Drawing, rows, size_of_box
 
-__all__ = ["page", "write"]
+__all__ = ["page", "page_of", "write"]
+
+# ---- what pages of graphs share: style, buttons, and the script that zooms, pans, and takes keys and clicks
+
+_ZOOM: Final = """\
+  <div id="zoom" role="group" aria-label="zoom">
+    <button type="button" id="in" aria-label="zoom in">+</button>
+    <button type="button" id="out" aria-label="zoom out">−</button>
+    <button type="button" id="fit">everything</button>
+  </div>"""
+
+
+def page_of(package: str, parts: dict[str, str]) -> str:
+    """The page of a package's template.
+
+    Parameters
+    ----------
+    package:
+        The package that has the template `page.html`.
+    parts:
+        The text of each part, by its mark in the template. Texts of the last one may look like another mark.
+    """
+    here = resources.files(__package__)
+    shared = {
+        "@stage_style@": here.joinpath("stage.css").read_text(encoding="utf-8").rstrip(),
+        "@stage_script@": here.joinpath("stage.js").read_text(encoding="utf-8").rstrip(),
+        "@zoom@": _ZOOM,
+    }
+    page = resources.files(package).joinpath("page.html").read_text(encoding="utf-8")
+    for mark, text in {**shared, **parts}.items():
+        page = page.replace(mark, text)
+    return page
+
+
+# ---- a graph of functions as one HTML page that works offline: pictures to zoom, pan and search, and lists
 
 _LONGEST_ROW: Final = 1500
 _MOST_DRAWN: Final = 1000

@@ -12,12 +12,18 @@ from typing import Any, Final
 
 from cassette_import.contexts.graph.array_changes import leaves_numbers
 from cassette_import.contexts.graph.array_functions import METHODS, is_of_array, makes_array
-from cassette_import.contexts.graph.flow.arrays import NOT_OF_ARRAYS, applied, contains_symbol, is_array_symbol
-from cassette_import.contexts.graph.flow.changed_arrays import changes_an_array
 from cassette_import.contexts.graph.flow.loops import SymbolicRange
 from cassette_import.contexts.graph.flow.recorder import Recorder
 from cassette_import.contexts.graph.flow.shared import Stale
-from cassette_import.contexts.graph.flow.symbol import Symbol, value_of
+from cassette_import.contexts.graph.flow.symbol import (
+    NOT_OF_ARRAYS,
+    Symbol,
+    applied,
+    changes_an_array,
+    contains_symbol,
+    is_array_symbol,
+    value_of,
+)
 from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 

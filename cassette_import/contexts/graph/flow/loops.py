@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cassette_import.contexts.graph.flow.arrays import is_array_symbol
 from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Counter, Part, Repeat, union
 from cassette_import.contexts.graph.flow.recorder import Recorder, is_table
 from cassette_import.contexts.graph.flow.shared import Again, Stale
-from cassette_import.contexts.graph.flow.symbol import Symbol
+from cassette_import.contexts.graph.flow.symbol import Symbol, is_array_symbol
 from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.passes.if_conversion.converted_code import UNBOUND

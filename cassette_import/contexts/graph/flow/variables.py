@@ -26,9 +26,9 @@ from cassette_import.contexts.graph.flow.statements import (
     read_by,
 )
 from cassette_import.contexts.graph.kinds import kind_of
-from cassette_import.contexts.graph.never_raising import never_raises
+from cassette_import.contexts.graph.known_functions import never_raises
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
-from cassette_import.contexts.graph.variable_names import assigned_name
+from cassette_import.contexts.graph.program_frame import assigned_name
 
 __all__ = ["Variables"]
 

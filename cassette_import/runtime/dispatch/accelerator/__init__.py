@@ -67,7 +67,7 @@ class AcceleratedDispatch:
     tell_of_texts:
         Have a function told of the texts that modules of some names give to `compile`, `exec` and `eval`.
     set_code, specialised_calls:
-        See `runtime.dispatch.function_code`; None without the extension.
+        See `runtime.dispatch.hook_functions`; None without the extension.
     note_change:
         To be called whenever a variant has got other hooks: what the extension knows of it is not valid any more.
     note_metadata:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 from functools import cached_property
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
@@ -9,6 +11,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE, flags_of, is_a
+from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.computed_metadata import (
     BOUND_METHODS,
     add_to_contents,
@@ -21,11 +24,78 @@ from cassette_import.runtime.tagging.defaults import DEFAULTS, note_assigned_def
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_number
-from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rule_table import rule, rule_of_type
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import RECEIVER
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
+
+# ---- the rule for `sys._getframe`
+
+
+@rule(sys._getframe)
+@hidden
+def frame(call: LeafCall) -> Any:
+    """The frame of the program; `sys._getframe(0)` would be the one that calls it, hidden or not."""
+    given = [plain(argument) for argument in call.given]
+    if call.keywords or len(given) > 1 or (given and type(given[0]) is not int):
+        return call.native()
+    return sys._getframe(max(given[0], 0) + 1 if given else 1)
+
+
+# ---- rules for the global names of modules
+
+
+@rule(primitives.load_global)
+@hidden
+def load_global(call: LeafCall) -> Any:
+    value = call.native()
+    namespace, name = call.arguments
+    if call.store.items.entries:
+        value = call.store.load_part(call.store.items, namespace, name, value)
+    return value if type(value) is Tagged else call.store.recognised.wrapped(value)
+
+
+@rule(primitives.store_global)
+@hidden
+def store_global(call: LeafCall) -> None:
+    call.native()
+    namespace, name, value = call.arguments
+    call.store.store_part(call.store.items, namespace, name, value)
+
+
+@rule(primitives.delete_global)
+@hidden
+def delete_global(call: LeafCall) -> None:
+    call.native()
+    call.store.store_part(call.store.items, call.arguments[0], call.arguments[1], None)
+
+
+# ---- rules for `operator.itemgetter` and `operator.attrgetter` objects: each load is an event
+
+
+@rule_of_type(operator.itemgetter)
+@hidden
+def load_items(call: LeafCall) -> Any:
+    _, keys = call.callee.__reduce__()
+    found = [call.event(operator.getitem, call.given[0], key) for key in keys]
+    return found[0] if len(found) == 1 else call.store.bind_items(tuple(map(plain, found)), found)
+
+
+@rule_of_type(operator.attrgetter)
+@hidden
+def load_attributes(call: LeafCall) -> Any:
+    _, names = call.callee.__reduce__()
+    found = []
+    for name in names:
+        value = call.given[0]
+        for part in name.split("."):
+            value = call.event(getattr, value, part)
+        found.append(value)
+    return found[0] if len(found) == 1 else call.store.bind_items(tuple(map(plain, found)), found)
+
+
+# ---- rules for attributes: `getattr`, `setattr`, `delattr`
 
 
 @rule(getattr, plain_if=nothing_watched, returns_method_result=True)

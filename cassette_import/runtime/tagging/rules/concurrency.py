@@ -7,10 +7,14 @@ here.
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import contextvars
 import functools
 import queue
 import sys
 import threading
+import weakref
 from types import AsyncGeneratorType, FunctionType, MethodType
 from typing import Any, Final
 
@@ -22,21 +26,75 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.callee_proxy import shown_callee
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.state import ACTIVE, THREADS_IN_CONTEXTS
 from cassette_import.runtime.tagging.bound_names import SENT
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT, RULED_ALWAYS
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.held_metadata import holds_metadata, leads_to
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
 from cassette_import.runtime.tagging.parcels import arrived, leaving, send, start_sending
 from cassette_import.runtime.tagging.plain_bodies import note_resumption
 from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_code, rule_of_python_function
 from cassette_import.runtime.tagging.rules.construction import construct
-from cassette_import.runtime.tagging.rules.waiting_threads import note_wake_up
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+# ---- rules for what wakes up other threads: a thread that has begun outside of the contexts runs plain code
+#
+# It reads queues, variables and containers without their metadata, and no rule is called there. So what it could read
+# is searched where it is woken up.
+
+_DEPTH = 4
+_MOST_OBJECTS = 300
+
+
+@hidden
+def _variables_of_other_threads() -> list[Any]:
+    """The values of the variables of all threads that run plain code, those that are wrapped as they are."""
+    found: list[Any] = []
+    own = _thread.get_ident()
+    for identity, innermost in sys._current_frames().items():
+        frame: Any = innermost
+        while frame is not None and identity != own and identity not in THREADS_IN_CONTEXTS:
+            found += dict(frame.f_locals).values()
+            frame = frame.f_back
+    return found
+
+
+@hidden
+def note_wake_up(call: LeafCall) -> None:
+    """A call is about to wake up other threads; what it is given, they may read."""
+    tags = [(level, tag) for level, tag in enumerate(call.activation.tags) if tag is not None and tag.lost != "ignore"]
+    given = [one for one in (*call.arguments[1:], *call.keywords.values()) if type(one) is Tagged]
+    if not tags or not (given or call.store) or threading.active_count() == 1:
+        return
+    variables = _variables_of_other_threads()
+    for level, tag in tags:
+        if variables and _may_be_read(call, variables, given, tag):
+            lose(call.activation.contexts[level], "a thread that has begun as plain code")
+
+
+@hidden
+def _may_be_read(call: LeafCall, variables: list[Any], given: list[Tagged], tag: Tag) -> bool:
+    if any(tag in one._tagged_metas for one in given) and leads_to(variables, call.owner, _DEPTH, _MOST_OBJECTS):
+        return True
+    if any(type(value) is Tagged and tag in value._tagged_metas for value in variables):
+        return True
+    return holds_metadata(variables, tag, _DEPTH, _MOST_OBJECTS)
+
+
+@rule_of_code("threading", "Event.set", "Condition.notify", "Condition.notify_all", "Semaphore.release")
+@rule_of_code("threading", "BoundedSemaphore.release", "Barrier.wait")
+@rule(type(threading.Lock()).release, type(threading.RLock()).release)
+@hidden
+def wake_up(call: LeafCall) -> Any:
+    note_wake_up(call)
+    return plain(call.native())
+
+
+# ---- rules for threads, executors, event loops, futures and queues
 
 _OF_THE_PROGRAM: Final = (FunctionType, MethodType)
 
@@ -391,3 +449,62 @@ def begin() -> None:
             known = RULES[id(function)].rule_function if id(function) in RULES else rule_of_python_function(function)
             if known is not None and id(function) not in RULED_ALWAYS:
                 rule(function, while_untagged=True)(known)
+
+
+# ---- rules for functions that keep another one with its arguments, and call it later in the same thread
+#
+# These are schedulers, finalizers, exit functions, and `Context.run`, which calls it at once in other context
+# variables.
+
+
+@hidden
+def _keep(call: LeafCall, place: int) -> Any:
+    """The function at some place is called with the arguments that follow: it gets those wrapped."""
+    before, given = call.arguments[:place], call.arguments[place + 1 :]
+    has_metadata = any(type(one) is Tagged for one in (*given, *call.keywords.values()))
+    if not has_metadata or any(type(one) is Tagged for one in before):
+        return without_rule(call)
+    arguments = (*before, Later(call.arguments[place], given, call.keywords), *given)[len(call.leading) :]
+    return call.callee(*map(plain, arguments), **call.plain_keywords)
+
+
+@rule(weakref.finalize)
+@hidden
+def make_finalizer(call: LeafCall) -> Any:
+    return _keep(call, 1)
+
+
+@rule(atexit.register)
+@rule_of_code("contextlib", "AsyncExitStack.push_async_callback")
+@hidden
+def register_function(call: LeafCall) -> Any:
+    place = len(call.arguments) > 1 and call.function is not atexit.register
+    found = _keep(call, int(place))
+    return call.arguments[int(place)] if type(found) is Later else found
+
+
+@rule(contextvars.Context.run)
+@hidden
+def run_in_context(call: LeafCall) -> Any:
+    LOCAL.returned = None
+    value = _keep(call, 1)
+    found = LOCAL.returned
+    return found if found is not None and found._tagged_value is value else arrived(value)
+
+
+_OF_EVENTS = ("time", "priority", "action", "argument", "kwargs")
+
+
+@rule_of_code("sched", "scheduler.enterabs", "scheduler.enter")
+@hidden
+def schedule(call: LeafCall) -> Any:
+    names: tuple[str, ...] = _OF_EVENTS
+    if call.function.__name__ == "enter":
+        names = ("delay", *names[1:])
+    if not call.leading:  # `scheduler.enter(s, ...)`
+        names = ("self", *names)
+    given = (*call.given, *call.keywords.values())
+    if len(call.given) > len(names) or any(type(one) is Tagged for one in given):
+        return without_rule(call)
+    found = given_to_target(call, names, arguments="argument")
+    return call.callee(**{name: plain(value) for name, value in found.items()})

@@ -14,6 +14,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import HashedStepper
@@ -26,10 +27,47 @@ from cassette_import.runtime.tagging.iterator_metadata import (
     next_item,
 )
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.lost_metadata import lose_key
 from cassette_import.runtime.tagging.rewritten_code import is_python_mapping
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.watched_calls import ComparedRest, RecordedRest, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+# ---- rules for displays: `[a, b]`, `(a, b)`, `{a, b}`, `{a: b}`
+
+
+@rule(primitives.build_list)
+@hidden
+def build_list(call: LeafCall) -> Any:
+    return call.store.bind_items(list(map(plain, call.given)), call.given)
+
+
+@rule(primitives.build_tuple)
+@hidden
+def build_tuple(call: LeafCall) -> Any:
+    return call.store.bind_items(tuple(map(plain, call.given)), call.given)
+
+
+@rule(primitives.build_set)
+@hidden
+def build_set(call: LeafCall) -> Any:
+    call.compare(*call.given)
+    return call.store.bind_elements(set(map(plain, call.given)), call.given)
+
+
+@rule(primitives.build_dict)
+@hidden
+def build_dict(call: LeafCall) -> Any:
+    call.compare(*call.given[::2])
+    pairs = list(zip(call.given[::2], call.given[1::2], strict=True))
+    for key, _ in pairs:
+        if type(key) is Tagged:
+            lose_key(key._tagged_value, key._tagged_metas)
+            call.store.recognised.note(key._tagged_value, key._tagged_metas)
+    return call.store.bind_pairs({plain(key): plain(value) for key, value in pairs}, pairs)
+
+
+# ---- rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`
 
 
 @rule(list, tuple, set, frozenset, deque, plain_if=are_iterated_by_c)

@@ -25,11 +25,11 @@ from cassette_import.runtime.tagging.iterator_metadata import (
     CURSORS_HELD,
     has_iterator_of_c,
     is_iterable,
+    is_live,
     may_have_tagged_items,
     next_item,
     start_iterator,
 )
-from cassette_import.runtime.tagging.iterator_sources import is_live
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store

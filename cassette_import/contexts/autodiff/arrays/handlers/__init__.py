@@ -10,8 +10,8 @@ from cassette_import.contexts.autodiff.arrays.handlers import (
     movements,
     mutations,
     products,
-    reductions,
     samples,
 )
+from cassette_import.contexts.autodiff.arrays.handlers import products as reductions
 
 __all__ = ["callbacks", "compositions", "elementwise", "movements", "mutations", "products", "reductions", "samples"]

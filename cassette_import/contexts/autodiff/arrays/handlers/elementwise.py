@@ -23,7 +23,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     scaling,
     shape_of,
 )
-from cassette_import.contexts.autodiff.arrays.rules.elementwise import (
+from cassette_import.contexts.autodiff.arrays.rules.reductions import (
     NUMPY_FUNCTION,
     PARTIALS,
     PIECEWISE_CONSTANT,

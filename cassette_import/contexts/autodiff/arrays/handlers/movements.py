@@ -25,16 +25,14 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     with_derivative,
     without_derivative,
 )
-from cassette_import.contexts.autodiff.arrays.element_positions import (
-    element_sources,
-    gather_elements,
-    numbered_arrays,
-    scatter_elements,
-)
 from cassette_import.contexts.autodiff.arrays.handlers.compositions import differentiate_composition
 from cassette_import.contexts.autodiff.arrays.linear_maps import (
     LinearMap,
+    element_sources,
+    gather_elements,
     gathering,
+    numbered_arrays,
+    scatter_elements,
     scattering,
     shape_of,
     viewing,

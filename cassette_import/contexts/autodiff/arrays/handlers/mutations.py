@@ -24,7 +24,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 )
 from cassette_import.contexts.autodiff.arrays.handlers.elementwise import elementwise
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
-from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS
+from cassette_import.contexts.autodiff.arrays.rules.reductions import NUMPY_FUNCTION, PARTIALS
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.tagging.wrappers import plain
