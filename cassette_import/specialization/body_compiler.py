@@ -21,7 +21,7 @@ from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.rewriting.variant_names import file_digest
 from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.compilation_listeners import LISTENERS, CompilationListener
+from cassette_import.specialization.compilation_listeners import making_code
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import digest_of, live, name_of
 from cassette_import.specialization.module_cache import MODULE_CACHE, MODULE_LEVEL, ModuleCache
@@ -51,8 +51,6 @@ class BodyCompiler:
 
     def __init__(self, cache: ModuleCache | None) -> None:
         self.cache = cache
-        self.seconds = 0.0
-        """The seconds of which listeners have been notified."""
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch for each variant.
@@ -62,19 +60,12 @@ class BodyCompiler:
         The compiled body; the plain code if no variant intercepts anything; None, with the reason in the unit, if it is
         left alone.
         """
-        listeners = _notified()
-        known, began = PROGRESS.begin(), perf_counter()
-        try:
-            return self._body_of(unit, variants)
-        finally:
-            self._note(listeners, known, perf_counter() - began)
-
-    def _note(self, listeners: Sequence[CompilationListener], known: int, seconds: float) -> None:
-        """Note that code was made, before which so many functions had been compiled."""
-        functions = PROGRESS.end(seconds) - known
-        self.seconds += seconds
-        for listener in listeners:
-            listener.code_made(functions, seconds)
+        with making_code() as made:
+            known, began = PROGRESS.begin(), perf_counter()
+            try:
+                return self._body_of(unit, variants)
+            finally:
+                made.functions = PROGRESS.end(perf_counter() - began) - known
 
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
@@ -95,15 +86,15 @@ class BodyCompiler:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
         if variant.shape.intercepts_nothing:
             return plain
-        listeners = _notified()
-        known, began = PROGRESS.begin(), perf_counter()
-        resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
-        try:
-            PROGRESS.count(modules=1)
-            return live(self._compile_module(record.source, variant, source, plain))
-        finally:
-            resume_garbage_collection()
-            self._note(listeners, known, perf_counter() - began)
+        with making_code() as made:
+            known, began = PROGRESS.begin(), perf_counter()
+            resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
+            try:
+                PROGRESS.count(modules=1)
+                return live(self._compile_module(record.source, variant, source, plain))
+            finally:
+                resume_garbage_collection()
+                made.functions = PROGRESS.end(perf_counter() - began) - known
 
     def _compile_module(self, file: SourceFile, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         tree = file.module_tree(source, plain)
@@ -188,14 +179,6 @@ def _lasting(plain: CodeType, variables: frozenset[str]) -> LastingVariables:
     flags = (code_flags.VARARGS, code_flags.VARKEYWORDS)
     count = plain.co_argcount + plain.co_kwonlyargcount + sum(bool(plain.co_flags & flag) for flag in flags)
     return LastingVariables(variables, variables.intersection(plain.co_varnames[:count]))
-
-
-def _notified() -> Sequence[CompilationListener]:
-    """The listeners, which know now that code is going to be made."""
-    listeners = list(LISTENERS) if LISTENERS else []
-    for listener in listeners:
-        listener.code_begins()
-    return listeners
 
 
 _Located = tuple[SourceFile, "places.Place", ast.Module, "scopes.Function"]

@@ -31,6 +31,7 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import generated_code, registry_port, trampolines
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.compilation_listeners import making_code
 from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.live_code import cached_module
@@ -149,7 +150,11 @@ class Registry:
     def instrument(self, variant: Variant, roots: frozenset[str]) -> None:
         """Have every live function test the variant at its entry: by a branch of its body, or by a trampoline."""
         with self.lock, own_work():
-            unobserved(self.instrumentation.add, variant, roots, self.generation)
+            unobserved(self._instrument, variant, roots)
+
+    def _instrument(self, variant: Variant, roots: frozenset[str]) -> None:
+        with making_code():
+            self.instrumentation.add(variant, roots, self.generation)
 
     def instrument_active(self) -> None:
         """Instrument functions that were made since, for all variants that are in use in some thread or task.
@@ -266,7 +271,11 @@ class Registry:
             return self._plain_function(reference, environment, constants)
         activation = ACTIVE.get()
         with own_work():
-            return self.specialiser.enter(reference, environment, activation, constants)
+            return unobserved(self._enter, reference, environment, activation, constants)
+
+    def _enter(self, *arguments: Any) -> Callable[..., Any]:
+        with making_code():  # which may import what specialises functions
+            return self.specialiser.enter(*arguments)
 
     def _plain_function(
         self, reference: Reference, environment: FunctionType, constants: tuple[Any, ...]

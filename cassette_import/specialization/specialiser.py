@@ -10,11 +10,10 @@ from typing import Any, Final
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import code_objects as code_flags
 from cassette_import.interpreter import heap
-from cassette_import.interpreter.clock import monotonic, perf_counter
+from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace
-from cassette_import.interpreter.observers import unobserved
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.hook_functions import set_code
 from cassette_import.runtime.names import FLAGS
@@ -23,7 +22,6 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import patch_readers, update_keepers
 from cassette_import.specialization.code_index import CodeIndex
-from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.trampolines import Reference, is_trampoline, patched
@@ -131,7 +129,7 @@ class Specialiser:
         activation: Activation,
         constants: tuple[Any, ...] = (),
     ) -> Callable[..., Any]:
-        """Specialise a unit and switch its live functions to the new code. Trampolines call this.
+        """Specialise a unit and switch its live functions to the new code. The registry calls this.
 
         Parameters
         ----------
@@ -148,11 +146,6 @@ class Specialiser:
         -------
         The function that the trampoline calls in its place.
         """
-        return unobserved(self._enter, reference, environment, activation, constants)
-
-    def _enter(
-        self, reference: Reference, environment: FunctionType, activation: Activation, constants: tuple[Any, ...]
-    ) -> Callable[..., Any]:
         function = self._patched(reference, environment, constants) if constants else None
         if function is not None:
             return function
@@ -161,25 +154,15 @@ class Specialiser:
             unit.plain_entries += 1
             if unit.plain_entries != _OFTEN and not code_flags.can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
-        began, known = perf_counter(), body_compiler.seconds
-        listeners = list(LISTENERS) if LISTENERS else ()
-        for listener in listeners:
-            listener.code_begins()
-        try:
-            unit = self._index.unit_at(reference, environment.__code__.co_filename)
-            with self._index.lock:
-                unit = self._entered_unit(unit, environment)
-                unit.entered_globals = environment.__globals__
-                try:
-                    code = self._code_for(unit, activation)
-                finally:
-                    unit.entered_globals = None
-                return self._switch(unit, code, environment)
-        finally:
-            if listeners:  # finding the live functions is specialising as well
-                rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
-                for listener in listeners:
-                    listener.code_made(0, rest)
+        unit = self._index.unit_at(reference, environment.__code__.co_filename)
+        with self._index.lock:
+            unit = self._entered_unit(unit, environment)
+            unit.entered_globals = environment.__globals__
+            try:
+                code = self._code_for(unit, activation)
+            finally:
+                unit.entered_globals = None
+            return self._switch(unit, code, environment)
 
     def _patched(
         self, reference: Reference, environment: FunctionType, constants: tuple[Any, ...]

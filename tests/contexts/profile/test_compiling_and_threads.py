@@ -10,6 +10,7 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile.statistics import Statistics
+from cassette_import.specialization.registry import registry
 
 BODY = "\n".join(f"    x{number} = [str(i * {number}).strip() for i in range(n) if i % 2]" for number in range(40))
 PROGRAM = f"""
@@ -55,6 +56,24 @@ def test_who_waits_for_a_thread_does_not_wait_for_compiling(make_program):
 @pytest.mark.parametrize("wait", ["sleep", "reckon"])
 def test_sleeping_and_computing_go_on_while_another_thread_compiles(wait, make_program):
     assert measured(wait, make_program)[0] >= 0.08
+
+
+def test_finding_the_functions_that_a_thread_may_call_is_no_time_of_its_start(make_program, monkeypatch):
+    program = make_program("import threading\ndef main(): threading.Thread(target=abs, args=(1,)).start()\n")
+    find = registry.instrumentation.add
+
+    def slow(*arguments):
+        time.sleep(0.2)
+        find(*arguments)
+
+    with Profile() as profile:
+        monkeypatch.setattr(registry.instrumentation, "add", slow)
+        registry.generation += 1  # as if another module were imported
+        program.main()
+    (thread,) = [thread for thread in profile.threads() if thread.specialised]
+    assert thread.specialising > 0.2
+    functions = {label[2]: times for label, (times, _) in Statistics(profile).functions().items()}
+    assert functions["start"].cumulative < 0.15
 
 
 has_tree = pytest.mark.parametrize("has_tree", [True, False])  # of calls, at that time

@@ -20,7 +20,7 @@ from cassette_import.contexts.profile import context as profile_context
 from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module
-from cassette_import.specialization import specialiser
+from cassette_import.specialization import compilation_listeners
 from cassette_import.specialization.body_compiler import body_compiler
 
 PROGRAM = """
@@ -754,7 +754,7 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
         now[0] += 100.0
         return make(unit, variants)
 
-    for module in (profile_context, overhead_subtraction, body_compiler_module, specialiser):
+    for module in (profile_context, overhead_subtraction, body_compiler_module, compilation_listeners):
         # No function of this module, which is overdubbed in the block.
         monkeypatch.setattr(module, "perf_counter", functools.partial(now.__getitem__, 0))
     monkeypatch.setattr(body_compiler, "_body_of", slow)

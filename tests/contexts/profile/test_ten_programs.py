@@ -20,7 +20,7 @@ from cassette_import.contexts.profile import context
 from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.call_tree import CALLBACK
 from cassette_import.contexts.profile.statistics import Statistics
-from cassette_import.specialization import body_compiler, specialiser
+from cassette_import.specialization import body_compiler, compilation_listeners
 
 ATTEMPTS = 10
 TOLERANCE = 0.15
@@ -224,7 +224,7 @@ def no_garbage_collection():
 def thread_time(monkeypatch):
     """The processor's time of the thread instead of the wall's."""
     Profile().event_costs()  # found with the usual clock
-    modules = context, profiled_body, overhead_subtraction, body_compiler, specialiser
+    modules = context, profiled_body, overhead_subtraction, body_compiler, compilation_listeners
     for module in modules:
         monkeypatch.setattr(module, "perf_counter", time.thread_time)
 
