@@ -216,9 +216,6 @@ def test_many_threads_record_one_tape():
     assert gradient(program, 1.3) == (8.0,)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="in one run of twelve, an item loses its metadata while other threads store some"
-)
 def test_threads_store_and_read_the_same_containers_at_the_same_time():
     shared = {}
 
