@@ -387,6 +387,16 @@ EVERYDAY = {
         "        self.one = one\n    def get(self): return 1",
         "def main() -> None:\n    print(Holder(1).get(), Holder('a').one)",
     ),
+    "objects of classes for which the standard library declares others": (
+        "def size(path): return len(path.parts)\ndef send(text, out): out.write(text)\n"
+        "def level(log): return log.level\ndef read(source): return source.read(0)\ndef alive(thread): return thread.is_alive()\n"
+        "def closed(loop): return loop.is_closed()",
+        "import asyncio, logging, pathlib, sys, threading\nasync def run() -> None:\n"
+        "    print(closed(asyncio.get_running_loop()))\ndef main() -> None:\n"
+        "    print(size(pathlib.Path('a')), level(logging.getLogger()), alive(threading.current_thread()))\n"
+        "    send('', sys.stdout)\n    with open(__file__, 'rb') as file: print(read(file), sys.stdin.buffer)\n"
+        "    asyncio.run(run())",
+    ),
 }
 
 

@@ -60,6 +60,19 @@ class TypeName:
 
 
 _ANY: Final = TypeName(None, "typing.Any")
+_LOOP: Final = TypeName("asyncio.events", "AbstractEventLoop")
+_DECLARED: Final = (
+    ("pathlib", "PosixPath", TypeName("pathlib", "Path")),
+    ("pathlib", "WindowsPath", TypeName("pathlib", "Path")),
+    ("logging", "RootLogger", TypeName("logging", "Logger")),
+    ("threading", "_MainThread", TypeName("threading", "Thread")),
+    ("asyncio.unix_events", "_UnixSelectorEventLoop", _LOOP),
+    ("asyncio.windows_events", "ProactorEventLoop", _LOOP),
+    ("io", "TextIOWrapper", TypeName(None, "typing.TextIO")),
+    ("io", "BufferedReader", TypeName(None, "typing.BinaryIO")),
+    ("io", "BufferedWriter", TypeName(None, "typing.BinaryIO")),
+)
+"""Classes of which the standard library makes objects where it declares another: `Path(…)` makes a `PosixPath`."""
 _CONTAINERS: Final = {TypeName("builtins", kind.__name__): kind for kind in (tuple, list, set, frozenset, dict, type)}
 
 
@@ -80,10 +93,13 @@ def annotation_of(kind: type) -> str | None:
 
 
 def type_name(kind: type) -> TypeName:
-    """The name of a class, or of its nearest base class that can be imported."""
+    """The name of a class, as it is declared, or of its nearest base class that can be imported."""
     annotation = annotation_of(kind)
     if annotation is not None:
         return TypeName(None, annotation)
+    for module, name, declared in _DECLARED:
+        if _found(module, name) is kind:
+            return declared
     for base in class_attribute(kind, "__mro__"):
         module, name = class_attribute(base, "__module__"), class_attribute(base, "__qualname__")
         if isinstance(module, str) and base is not object and _found(module, name) is base:
