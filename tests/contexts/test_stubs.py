@@ -389,8 +389,8 @@ EVERYDAY = {
     ),
     "objects of classes for which the standard library declares others": (
         "def size(path): return len(path.parts)\ndef send(text, out): out.write(text)\n"
-        "def level(log): return log.level\ndef read(source): return source.read(0)\ndef alive(thread): return thread.is_alive()\n"
-        "def closed(loop): return loop.is_closed()",
+        "def level(log): return log.level\ndef read(source): return source.read(0)\n"
+        "def alive(thread): return thread.is_alive()\ndef closed(loop): return loop.is_closed()",
         "import asyncio, logging, pathlib, sys, threading\nasync def run() -> None:\n"
         "    print(closed(asyncio.get_running_loop()))\ndef main() -> None:\n"
         "    print(size(pathlib.Path('a')), level(logging.getLogger()), alive(threading.current_thread()))\n"
