@@ -86,6 +86,14 @@ PROGRAMS = {
         "    archive.writestr('a', os.urandom(4))\n    with archive.open('b', 'w') as entry: entry.write(b'b')\n"
         "result = buffer.getvalue(), buffer.tell()"
     ),
+    "clocks, random numbers and the machine that functions read themselves": (
+        "import email.utils, pwd, resource\n"
+        "result = email.utils.make_msgid(), resource.getrusage(resource.RUSAGE_SELF).ru_utime, pwd.getpwuid(0).pw_name"
+    ),
+    "a file of codecs, and its owner": (
+        "import codecs, pathlib\nwith codecs.open('it', 'w', 'utf-8') as file: file.write('é')\n"
+        "with codecs.open('it', encoding='utf-8') as file: result = file.read(), pathlib.Path('it').owner()"
+    ),
     "compressed in memory": (
         "buffer = io.BytesIO()\nwith gzip.GzipFile(fileobj=buffer, mode='wb') as file: file.write(os.urandom(4))\n"
         "result = buffer.getvalue()"
