@@ -270,7 +270,7 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("pathlib", "Path.rglob Path.walk Path.mkdir Path.rmdir Path.unlink Path.touch Path.rename Path.replace"),
         *_in("pathlib", "Path.resolve Path.absolute Path.cwd Path.home Path.expanduser"),
         *_in("pathlib", "Path.chmod Path.symlink_to Path.samefile Path.owner Path.group Path.readlink"),
-        *_in("pathlib", "Path.hardlink_to Path.is_mount Path.is_socket Path.is_fifo Path.is_block_device Path.is_char_device"),
+        *_in("pathlib", "Path.hardlink_to Path.is_mount Path.is_socket Path.is_fifo"),
         *_in("codecs", "open"),
         *_in("filecmp", "cmp cmpfiles"),
         *_in("glob", "glob iglob"),
