@@ -236,7 +236,7 @@ def test_a_function_is_added_to_all_contexts_by_one_row(tmp_path):
     program = """
         import math
 
-        from cassette_import.contexts.common.number_functions import table as elementary
+        from cassette_import.contexts.common.number_functions import elementary
         from cassette_import.contexts.common.number_functions.row import Growth, Row
 
         def softplus(x):

@@ -13,8 +13,7 @@ import cassette_import.contexts
 
 DOCUMENTED = {
     "boundaries": {
-        "recording.boundary_watcher": "boundary",
-        "recording.external_functions": "BOUNDARY CALLBACK_TAKERS ENVIRONMENT GROUPS leading_outside",
+        "recording.external_functions": "BOUNDARY CALLBACK_TAKERS ENVIRONMENT GROUPS boundary leading_outside",
     },
     "encoding": {
         "recording.decoding": "BadValue Decoder located",

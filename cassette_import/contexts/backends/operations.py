@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.common.number_functions.table import ELEMENTARY, functions_of
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
+from cassette_import.contexts.common.number_functions.table import functions_of
 from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.array_changes import Change

@@ -21,8 +21,9 @@ from cassette_import.contexts.common.enclosures.bounds import Bounds, contains
 from cassette_import.contexts.common.enclosures.functions import HALF_PI, PI
 from cassette_import.contexts.common.fold_calls import fold_call
 from cassette_import.contexts.common.lost_numbers import UNKNOWN, is_decided_by_types
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
 from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.table import COMPARISONS, ELEMENTARY, functions_of
+from cassette_import.contexts.common.number_functions.table import COMPARISONS, functions_of
 from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method
 from cassette_import.contexts.common.tagged_containers import with_items_read
 from cassette_import.contexts.contract.context import REAL_NUMBERS, Node, Option, PathRecorder, Unreachable

@@ -21,8 +21,8 @@ from cassette_import.contexts.common.enclosures.bounds import (
     meet,
     negative,
 )
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
 from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.table import ELEMENTARY
 from cassette_import.interpreter.installed_packages import needs
 
 try:
