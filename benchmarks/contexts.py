@@ -13,7 +13,7 @@ from typing import Any
 
 from cassette_import import Context, Events
 from cassette_import.contexts import Profile, Trace
-from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 __all__ = [
     "Count",

@@ -73,7 +73,7 @@ def build_accelerator(python: Python, root: Path, folder: Path) -> str:
     command = [python.command, "-c", "import setuptools; setuptools.setup()", "-q", "build_ext", "--inplace"]
     command += ["--build-temp", str(folder / f"build-{python.name}")]
     built = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    code = "from cassette_import.contexts.common.accelerator import ACCELERATOR; print(ACCELERATOR.reason)"
+    code = "from cassette_import.kits.calls.accelerator import ACCELERATOR; print(ACCELERATOR.reason)"
     asked = subprocess.run([python.command, "-c", code], cwd=root, capture_output=True, text=True, check=False)
     return asked.stdout.strip() if asked.returncode == 0 else (asked.stderr or built.stderr).strip()[-200:]
 

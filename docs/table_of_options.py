@@ -6,8 +6,8 @@ Run it after changing an option: ``python docs/table_of_options.py``. A test com
 from pathlib import Path
 
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.option_descriptions import described_options
 from cassette_import.contexts.lookup import context_type_named
+from cassette_import.kits.option_descriptions import described_options
 
 PAGE = Path(__file__).resolve().parent / "context-options.md"
 HEAD = """# Options of all ready-made contexts

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.elsewhere import ELSEWHERE
 from cassette_import.interpreter.records import Record
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.text import error_line
 
 if TYPE_CHECKING:
     import inspect
@@ -196,7 +196,7 @@ def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
     """Raise `UnknownContext` if the signature does not accept the options."""
     import inspect  # not needed without options
 
-    from cassette_import.contexts.common.option_descriptions import takes_text
+    from cassette_import.kits.option_descriptions import takes_text
 
     try:
         signature = inspect.signature(maker)
@@ -241,7 +241,7 @@ def _expected(signature: inspect.Signature, name: str, value: Any) -> str | None
 
 
 def _accepted_options(signature: inspect.Signature) -> str:
-    from cassette_import.contexts.common.option_descriptions import takes_text
+    from cassette_import.kits.option_descriptions import takes_text
 
     names = [
         parameter.name

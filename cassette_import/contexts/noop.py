@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.options import options_of, type_with_events
+from cassette_import.kits.options import options_of, type_with_events
 from cassette_import.rewriting.events import Events
 
 __all__ = ["Noop"]

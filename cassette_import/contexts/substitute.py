@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cassette_import.contexts.common.interception import TargetedContext
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import (
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.interception import TargetedContext
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.targets import (
     ResolvedTarget,
     Target,
     constructor_hint,
@@ -19,8 +20,7 @@ from cassette_import.contexts.common.targets import (
     never_called,
     resolve_target,
 )
-from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.text import plural, text_writer
 
 __all__ = ["Substitute"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.merged_files import merged_file
-from cassette_import.contexts.common.reporting import chosen_format, is_merging, is_streaming, known_formats, summary_of
 from cassette_import.contexts.lookup import context_named
 from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.importing.installation import Installation, install
+from cassette_import.kits.merged_files import merged_file
+from cassette_import.kits.reporting import chosen_format, is_merging, is_streaming, known_formats, summary_of
 
 __all__ = ["Description", "GatheredResults", "JoinedProcess", "checked", "made"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.text import plural
 from cassette_import.errors import CassetteError
 from cassette_import.frontends.reporting.report import report
 from cassette_import.importing.installation import install
+from cassette_import.kits.text import plural
 
 __all__ = ["EachTask", "TaskMismatch", "file_of_task", "key_of_task", "start_calling", "stop_calling"]
 

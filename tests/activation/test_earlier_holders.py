@@ -36,7 +36,7 @@ from cassette_import.activation import earlier_holders
 from cassette_import.activation.variant_registry import variants
 from cassette_import.contexts import Faults, Memoize, Substitute
 from cassette_import.contexts.boundaries import CALLBACK_TAKERS
-from cassette_import.contexts.common import interception
+from cassette_import.kits import interception
 from tests.programs.numbers_handed_over import handed_over
 
 

@@ -20,8 +20,8 @@ from helpers.command_line import PROJECT
 import cassette_import
 from cassette_import import Context, overdub
 from cassette_import.contexts import Profile
-from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.profile.statistics import Statistics
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 PROGRAM = """
     import asyncio, collections, functools, re
@@ -441,7 +441,7 @@ def python(code, **environment):
 def test_the_environment_selects_the_hooks_in_python():
     done = python(
         """
-        from cassette_import.contexts.common.accelerator import ACCELERATOR
+        from cassette_import.kits.calls.accelerator import ACCELERATOR
         from cassette_import.contexts import Profile
         print(ACCELERATOR.reason, type(Profile()) is Profile)
         """,

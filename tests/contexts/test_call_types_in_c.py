@@ -18,7 +18,7 @@ import cassette_import
 from cassette_import import Context, overdub
 from cassette_import.contexts import CallTypes
 from cassette_import.contexts.call_types.report import entries
-from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 PROGRAM = """
     import asyncio, collections, functools, operator

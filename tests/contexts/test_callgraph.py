@@ -296,8 +296,8 @@ def test_boxes_do_not_overlap(graph, tmp_path):
 
 
 def test_a_chain_of_any_length_is_drawn(tmp_path):
-    from cassette_import.contexts.common.graphs.graph import Function, Graph
-    from cassette_import.contexts.common.graphs.svg import svg
+    from cassette_import.kits.calls.graphs.graph import Function, Graph
+    from cassette_import.kits.calls.graphs.svg import svg
 
     chain = [Function("f.py", number, "m", f"f{number}") for number in range(3000)]
     calls = {(one, other): 1 for one, other in itertools.pairwise(chain)}

@@ -7,7 +7,7 @@ from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import CallGraph, CallTypes, Profile, Trace
-from cassette_import.contexts.common.function_names import described, display, module_of
+from cassette_import.kits.function_names import described, display, module_of
 
 T = typing.TypeVar("T")
 

@@ -6,7 +6,7 @@ import pytest
 
 from cassette_import import Context, Events, current, overdub
 from cassette_import.contexts import Noop
-from cassette_import.contexts.common.reporting import is_reporting
+from cassette_import.kits.reporting import is_reporting
 
 
 def test_it_intercepts_every_event():

@@ -20,9 +20,6 @@ import numpy as np
 from cassette_import.contexts.algebra.context import EVERY_ALGEBRA
 from cassette_import.contexts.autodiff.arrays.rules.reductions import PARTIALS as ARRAY_PARTIALS
 from cassette_import.contexts.backends.operations import _OPERATIONS as COMPILED
-from cassette_import.contexts.common.number_functions.row import LINEAR, STEP
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, FOLDS, IN_PLACE, NUMBERS, ROWS, STEPS
-from cassette_import.contexts.common.partials import JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
 from cassette_import.contexts.contract.paths import FOLDS as CONTRACTED_FOLDS
 from cassette_import.contexts.contract.paths import RULES as CONTRACTED
 from cassette_import.contexts.flops.context import OPERATIONS as COUNTED
@@ -39,6 +36,9 @@ from cassette_import.contexts.precision.rules import DECISIONS, MPContext
 from cassette_import.contexts.precision.rules import FOLDS as SHADOWED_FOLDS
 from cassette_import.contexts.precision.rules import RULES as SHADOWED
 from cassette_import.contexts.sparsity.number import KINDS, UFUNC_KINDS
+from cassette_import.kits.numbers.partials import JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
+from cassette_import.kits.numbers.row import LINEAR, STEP
+from cassette_import.kits.numbers.table import BY_UFUNC, FOLDS, IN_PLACE, NUMBERS, ROWS, STEPS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "contexts-algebra.md"
 FUNCTIONS = [(function, row) for row in ROWS for function in row.functions if function not in IN_PLACE]
@@ -236,8 +236,8 @@ def test_a_function_is_added_to_all_contexts_by_one_row(tmp_path):
     program = """
         import math
 
-        from cassette_import.contexts.common.number_functions import elementary
-        from cassette_import.contexts.common.number_functions.row import Growth, Row
+        from cassette_import.kits.numbers import elementary
+        from cassette_import.kits.numbers.row import Growth, Row
 
         def softplus(x):
             return math.log1p(math.exp(x))

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("flint", reason="enclosures need python-flint")
 
-from cassette_import.contexts.common.number_functions.table import NUMBERS
 from cassette_import.contexts.intervals import Interval, NotEnclosed, Undecided, enclosure
+from cassette_import.kits.numbers.table import NUMBERS
 
 ENDS = [-3.0, -2.0, -1.5, -1.0, -0.75, 0.0, 0.25, 0.5, 1.0, 1.25, 2.0, 3.0, 7.5]
 INTERVALS = [Interval(low, high) for low, high in itertools.combinations(ENDS, 2)]

@@ -100,7 +100,7 @@ def test_every_ready_made_context_is_in_the_contract_of_independence():
     (independent,) = [set(one["modules"]) for one in contracts if one["type"] == "independence"]
     contexts = ROOT / "cassette_import" / "contexts"
     packages = {f"cassette_import.contexts.{file.parent.name}" for file in contexts.glob("*/__init__.py")}
-    assert packages - {"cassette_import.contexts.common"} <= independent
+    assert packages <= independent
     for name, target in cassette_import.contexts.READY_MADE.items():
         if name == "intervals":
             pytest.importorskip("flint")

@@ -14,12 +14,12 @@ from helpers.command_line import PROJECT, cassette, run
 
 from cassette_import import contexts
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.option_descriptions import described_options
 from cassette_import.contexts.elsewhere import ELSEWHERE
 from cassette_import.contexts.lookup import context_type_named
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line import main
 from cassette_import.frontends.command_line.parser import EXAMPLES, build_parser
+from cassette_import.kits.option_descriptions import described_options
 
 APP = """
     import sys
@@ -903,7 +903,7 @@ def checkout_before_an_installed_copy(folder):
     packages = [folder / place / "cassette_import" for place in ("checkout", "installed")]
     for package in packages:
         shutil.copytree(PROJECT / "cassette_import", package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.pyc"))
-    (packages[1] / "contexts/common/accelerator" / f"_accelerator{EXTENSION_SUFFIXES[0]}").write_bytes(b"")
+    (packages[1] / "kits/calls/accelerator" / f"_accelerator{EXTENSION_SUFFIXES[0]}").write_bytes(b"")
     return packages
 
 

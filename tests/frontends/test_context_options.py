@@ -7,8 +7,8 @@ import pytest
 from helpers.command_line import cassette
 
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.option_descriptions import described_options
 from cassette_import.contexts.lookup import UnknownContext, context_named, context_type_named
+from cassette_import.kits.option_descriptions import described_options
 
 FILES = {
     "app.py": "import os, shop\nprint(shop.used(1), shop.used(1))\n",

@@ -263,8 +263,8 @@ def test_a_forked_process_reports_the_same_however_much_its_parent_did(context, 
 
 def test_every_context_that_counts_is_notified_of_forks():
     from cassette_import.contexts import READY_MADE
-    from cassette_import.contexts.common.reporting import is_reporting
     from cassette_import.contexts.lookup import context_type_named
+    from cassette_import.kits.reporting import is_reporting
 
     recordings_and_functions = {"record", "replay", "intervals"}
     counting = {name for name in READY_MADE if is_reporting(context_type_named(name))} - recordings_and_functions

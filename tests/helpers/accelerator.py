@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from cassette_import import install
-from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.interpreter.extensions import VARIABLE
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from helpers.command_line import PROJECT
 
 
 def problem():
     """Why contexts cannot use the accelerator in this process; empty if they can."""
-    return _problem(ACCELERATOR, "cassette_import.contexts.common.accelerator", "_accelerator")
+    return _problem(ACCELERATOR, "cassette_import.kits.calls.accelerator", "_accelerator")
 
 
 def problem_of_dispatch():

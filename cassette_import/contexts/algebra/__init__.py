@@ -2,6 +2,6 @@
 
 from cassette_import.contexts.algebra.context import Algebra, Meaningless
 from cassette_import.contexts.algebra.evaluation import Number, evaluate
-from cassette_import.contexts.common.partials import has_slopes, slope
+from cassette_import.kits.numbers.partials import has_slopes, slope
 
 __all__ = ["Algebra", "Meaningless", "Number", "evaluate", "has_slopes", "slope"]

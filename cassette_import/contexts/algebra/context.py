@@ -11,13 +11,18 @@ from types import FunctionType
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import COMPOSITIONS, ORDERINGS
-from cassette_import.contexts.common.fold_calls import fold_call
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, is_decided_by_types
-from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
-from cassette_import.contexts.common.number_functions.row import STEP
-from cassette_import.contexts.common.number_functions.table import (
+from cassette_import.errors import NotOverdubbable
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.compositions import COMPOSITIONS, ORDERINGS
+from cassette_import.kits.numbers.fold_calls import fold_call
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, is_decided_by_types
+from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.partials import JOINT_PARTIALS, PARTIALS
+from cassette_import.kits.numbers.row import STEP
+from cassette_import.kits.numbers.sizes import COUNTS, SIZES
+from cassette_import.kits.numbers.table import (
     COMPARISONS,
     FOLDS,
     NUMBERS,
@@ -26,11 +31,6 @@ from cassette_import.contexts.common.number_functions.table import (
     TRUTHS,
     functions_of,
 )
-from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method
-from cassette_import.contexts.common.partials import JOINT_PARTIALS, PARTIALS
-from cassette_import.contexts.common.sizes import COUNTS, SIZES
-from cassette_import.errors import NotOverdubbable
-from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, run

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.algebra.context import Algebra
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, unshared
-from cassette_import.contexts.common.numeric_values import is_array
-from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
 from cassette_import.errors import NotOverdubbable
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, unshared
+from cassette_import.kits.numbers.numeric_values import is_array
+from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Number", "evaluate"]

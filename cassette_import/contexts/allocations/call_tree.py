@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final, TypeAlias, TypeVar
 
-from cassette_import.contexts.common.function_names import Label, described
+from cassette_import.kits.function_names import Label, described
 
 __all__ = [
     "FRAMES",

@@ -19,9 +19,9 @@ from threading import get_ident
 from typing import Any, Final
 
 from cassette_import.contexts.allocations.call_tree import FRAMES, NO_PLACE, Node, ThreadTree, below, without_lines
-from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
+from cassette_import.kits.function_names import thread_name
 
 __all__ = ["SEVERAL_THREADS", "HighestEvent", "LiveBlocks", "Memory", "is_own_file", "measured"]
 

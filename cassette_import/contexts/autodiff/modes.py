@@ -17,18 +17,18 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.autodiff.structures import is_number
-from cassette_import.contexts.common.composed_calls import compose, finished, ieee
-from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
-from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
-from cassette_import.contexts.common.number_functions.table import row_of
-from cassette_import.contexts.common.own_operators import (
+from cassette_import.errors import CassetteError, NotOverdubbable
+from cassette_import.kits.numbers.composed_calls import compose, finished, ieee
+from cassette_import.kits.numbers.compositions import COMPOSITIONS
+from cassette_import.kits.numbers.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
+from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
+from cassette_import.kits.numbers.own_operators import (
     NUMBERS,
     call_without_overload,
     runs_own_method,
     without_modulus,
 )
-from cassette_import.contexts.common.partials import (
+from cassette_import.kits.numbers.partials import (
     FOLDS,
     JOINT_PARTIALS,
     LOCALLY_CONSTANT,
@@ -38,7 +38,7 @@ from cassette_import.contexts.common.partials import (
     constant,
     partials_of,
 )
-from cassette_import.errors import CassetteError, NotOverdubbable
+from cassette_import.kits.numbers.table import row_of
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.lost_metadata import leaf_name

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from cassette_import.contexts.backends.kernel import KERNEL, Kernel, condition
 from cassette_import.contexts.backends.operations import Operand, as_float, operand
-from cassette_import.contexts.common.number_functions.table import NUMBERS, QUESTIONS, ROUNDINGS
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Constant, Guard, Node, Template
 from cassette_import.contexts.graph.program_frame import DEEPEST
+from cassette_import.kits.numbers.table import NUMBERS, QUESTIONS, ROUNDINGS
 
 __all__ = ["VANISHED", "ZEROS", "JaxKernel", "Table", "function_of", "namespace", "with_zeros"]
 

@@ -19,8 +19,8 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.sites import Outcome, TypeShape
-from cassette_import.contexts.common.text import printable
 from cassette_import.interpreter.namespaces import class_attribute
+from cassette_import.kits.text import printable
 
 __all__ = ["CLASSES", "Annotations", "TypeName", "annotation_of", "named", "named_outcome", "type_name"]
 

@@ -24,18 +24,18 @@ from cassette_import.contexts.call_types import report
 from cassette_import.contexts.call_types.called_functions import CalledModule, add_calls, called_modules, is_installed
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stub
-from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.function_names import described
-from cassette_import.contexts.common.options import check_number, options_of
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import text_writer
 from cassette_import.interpreter.protocols import cast
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.function_names import described
+from cassette_import.kits.options import check_number, options_of
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer
 
 if TYPE_CHECKING:
-    from cassette_import.contexts.common.accelerator._accelerator import Tally
+    from cassette_import.kits.calls.accelerator._accelerator import Tally
 
 __all__ = ["CallTypes"]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cassette_import.contexts.call_types.annotations import Annotations
 from cassette_import.contexts.call_types.sites import Outcome, Site
-from cassette_import.contexts.common.text import plural, printable, search_folders, short_path
+from cassette_import.kits.text import plural, printable, search_folders, short_path
 
 __all__ = ["entries", "merged", "text"]
 

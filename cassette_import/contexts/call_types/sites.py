@@ -17,8 +17,8 @@ from types import (
 )
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.common.function_names import display
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.function_names import display
 from cassette_import.runtime.dispatch.call_sites import characters_before
 from cassette_import.runtime.module_imports import ModuleImport
 

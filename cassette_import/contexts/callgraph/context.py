@@ -15,16 +15,16 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.function_names import described, display
-from cassette_import.contexts.common.graphs import formats
-from cassette_import.contexts.common.graphs.graph import NOT_PYTHON, Function, Graph
-from cassette_import.contexts.common.options import check_number, options_of
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.generated_names import NAMED_TUPLES, is_generated
 from cassette_import.interpreter.protocols import cast
+from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.calls.graphs import formats
+from cassette_import.kits.calls.graphs.graph import NOT_PYTHON, Function, Graph
+from cassette_import.kits.function_names import described, display
+from cassette_import.kits.options import check_number, options_of
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.module_imports import ModuleImport, importer
@@ -187,13 +187,13 @@ class CallGraph(Context, events=Events.CALLS):
         return make(self.graph())
 
     def _svg(self, graph: Graph) -> str:
-        from cassette_import.contexts.common.graphs.svg import svg  # only pictures need it
+        from cassette_import.kits.calls.graphs.svg import svg  # only pictures need it
 
         self._left_out = max(0, len(graph.functions) - self._top) if self._top else 0
         return svg(graph, self._top)
 
     def _write_page(self, path: str) -> None:
-        from cassette_import.contexts.common.graphs.page import write  # as above
+        from cassette_import.kits.calls.graphs.page import write  # as above
 
         write(self.graph(), self._top, path)
 

@@ -13,12 +13,12 @@ from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
-from cassette_import.contexts.common.enclosures.bounds import Bounds, Empty, exactly, middle
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
 from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.operations import OPERATIONS, Operation
 from cassette_import.contexts.contract.traces import Box, Condition, Step
 from cassette_import.errors import CassetteError
+from cassette_import.kits.numbers.enclosures.bounds import Bounds, Empty, exactly, middle
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 

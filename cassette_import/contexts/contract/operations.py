@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.common.enclosures.bounds import (
+from cassette_import.kits.numbers.enclosures.bounds import (
     ENTIRE,
     Bounds,
     Empty,
@@ -25,7 +25,7 @@ from cassette_import.contexts.common.enclosures.bounds import (
     smaller,
     subtract,
 )
-from cassette_import.contexts.common.enclosures.functions import (
+from cassette_import.kits.numbers.enclosures.functions import (
     FLOATS,
     GROWING,
     HALF_PI,
@@ -35,7 +35,7 @@ from cassette_import.contexts.common.enclosures.functions import (
     slope_function,
     working_precision,
 )
-from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.kits.numbers.row import Row
 
 __all__ = [
     "OPERATIONS",

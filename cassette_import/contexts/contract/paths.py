@@ -15,23 +15,23 @@ from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
-from cassette_import.contexts.common.enclosures.bounds import Bounds, contains
-from cassette_import.contexts.common.enclosures.functions import HALF_PI, PI
-from cassette_import.contexts.common.fold_calls import fold_call
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, is_decided_by_types
-from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
-from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.table import COMPARISONS, functions_of
-from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method
-from cassette_import.contexts.common.tagged_containers import with_items_read
 from cassette_import.contexts.contract.context import REAL_NUMBERS, Node, Option, PathRecorder, Unreachable
 from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
 from cassette_import.contexts.contract.traces import Box, Condition, Trace
 from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.kits.numbers.elementary import ELEMENTARY
+from cassette_import.kits.numbers.enclosures.bounds import Bounds, contains
+from cassette_import.kits.numbers.enclosures.functions import HALF_PI, PI
+from cassette_import.kits.numbers.fold_calls import fold_call
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, is_decided_by_types
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.row import Row
+from cassette_import.kits.numbers.table import COMPARISONS, functions_of
+from cassette_import.kits.tagged_containers import with_items_read
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.wrappers import plain
 

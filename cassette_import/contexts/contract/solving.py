@@ -13,7 +13,10 @@ from math import inf, isfinite, isnan, nextafter
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.common.enclosures.bounds import (
+from cassette_import.contexts.contract.errors import TooManyPaths
+from cassette_import.contexts.contract.paths import Path, check_function, paths
+from cassette_import.contexts.contract.traces import Box, Trace
+from cassette_import.kits.numbers.enclosures.bounds import (
     ZERO,
     Bounds,
     Empty,
@@ -28,10 +31,7 @@ from cassette_import.contexts.common.enclosures.bounds import (
     scale,
     subtract,
 )
-from cassette_import.contexts.common.enclosures.functions import working_precision
-from cassette_import.contexts.contract.errors import TooManyPaths
-from cassette_import.contexts.contract.paths import Path, check_function, paths
-from cassette_import.contexts.contract.traces import Box, Trace
+from cassette_import.kits.numbers.enclosures.functions import working_precision
 
 __all__ = [
     "Solution",

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.common.enclosures.bounds import ENTIRE, ZERO, Bounds, Empty, add, inside, meet, multiply
 from cassette_import.contexts.contract.operations import Operation
+from cassette_import.kits.numbers.enclosures.bounds import ENTIRE, ZERO, Bounds, Empty, add, inside, meet, multiply
 
 __all__ = ["Box", "Condition", "Step", "Trace"]
 

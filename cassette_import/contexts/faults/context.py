@@ -17,11 +17,13 @@ from random import Random
 from time import sleep
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from cassette_import.contexts.common.coroutines import standing_for
-from cassette_import.contexts.common.interception import TargetedContext
-from cassette_import.contexts.common.options import further_options_of
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import (
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.coroutines import standing_for
+from cassette_import.kits.interception import TargetedContext
+from cassette_import.kits.options import further_options_of
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.targets import (
     ResolvedTarget,
     Target,
     constructor_hint,
@@ -30,9 +32,7 @@ from cassette_import.contexts.common.targets import (
     resolve_target,
     split_targets,
 )
-from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.text import plural, text_writer
 
 __all__ = [
     "Corruption",

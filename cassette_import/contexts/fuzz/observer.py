@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Final, NamedTuple
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, tag
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.tagged_containers import with_items_tagged
 from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, has_least_size, has_size
 from cassette_import.contexts.fuzz.inputs import Path
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.contexts.fuzz.running import run_to_end
+from cassette_import.kits.tagged_containers import with_items_tagged
 from cassette_import.rewriting.forms.binding_statements import Way
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.matched_parts import part_of_subject

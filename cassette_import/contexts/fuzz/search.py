@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Final, TextIO
 
-from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.fuzz.coverage import Coverage
 from cassette_import.contexts.fuzz.findings import Finding, Folder, Key, finding_key, importable, test_source
 from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
@@ -20,6 +19,7 @@ from cassette_import.contexts.fuzz.observer import Comparison, may_match, observ
 from cassette_import.contexts.fuzz.running import LaterResult, Limits, TooSlow, released, run_to_end
 from cassette_import.contexts.fuzz.solving import edits, exact_edits, extrapolated, is_checksum, number_at
 from cassette_import.errors import PassError
+from cassette_import.kits.text import plural
 
 __all__ = ["Constants", "Entry", "Milestones", "Progress", "Search", "Turns"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection
 from types import BuiltinFunctionType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import array_types, can_change
 from cassette_import.contexts.graph.array_functions import Attribute
+from cassette_import.kits.numbers.numeric_values import array_types, can_change
 
 __all__ = [
     "CHANGED_ARRAY",

@@ -11,7 +11,7 @@ from functools import cache
 from types import BuiltinFunctionType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import can_change
+from cassette_import.kits.numbers.numeric_values import can_change
 
 __all__ = [
     "ATTRIBUTES",

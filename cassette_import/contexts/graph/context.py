@@ -16,9 +16,6 @@ from types import (
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
-from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
-from cassette_import.contexts.common.numeric_values import can_change, is_array
-from cassette_import.contexts.common.own_operators import own_methods
 from cassette_import.contexts.graph.array_changes import changed_arrays, refused_call
 from cassette_import.contexts.graph.array_versions import ArrayVersions
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
@@ -32,6 +29,9 @@ from cassette_import.contexts.graph.known_functions import (
 )
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
+from cassette_import.kits.numbers.lost_numbers import LosesNothing, unshared
+from cassette_import.kits.numbers.numeric_values import can_change, is_array
+from cassette_import.kits.numbers.own_operators import own_methods
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.silent_logging import is_silent

@@ -16,11 +16,11 @@ from fractions import Fraction
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.array_changes import Change
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.known_functions import makes_text, module_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Made, Node, Template, nodes_in
+from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.rewriting import primitives
 
 __all__ = ["Names", "bare", "check_result", "condition", "expression", "negated", "operation"]

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.common.graphs import graph as pictures
-from cassette_import.contexts.common.graphs.formats import escaped
 from cassette_import.contexts.graph.nodes import Guard, Node, shown
 from cassette_import.contexts.graph.page import page
 from cassette_import.interpreter.installed_packages import needs
+from cassette_import.kits.calls.graphs import graph as pictures
+from cassette_import.kits.calls.graphs.formats import escaped
 
 __all__ = ["WRITERS", "dot", "write"]
 
@@ -128,7 +128,7 @@ def _picture(graph: Graph) -> pictures.Graph:
 
 
 def _svg(graph: Graph) -> str:
-    from cassette_import.contexts.common.graphs.svg import svg  # only pictures need it
+    from cassette_import.kits.calls.graphs.svg import svg  # only pictures need it
 
     return svg(_picture(graph), _MOST_DRAWN)
 

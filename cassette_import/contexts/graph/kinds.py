@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.nodes import Constant, Node
+from cassette_import.kits.numbers.numeric_values import is_array
 
 __all__ = [
     "NUMBERS",

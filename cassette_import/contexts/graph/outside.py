@@ -13,10 +13,10 @@ from types import CellType, GetSetDescriptorType, MemberDescriptorType, MethodTy
 from typing import Any, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.numeric_values import can_change
-from cassette_import.contexts.common.outliving import CODE, COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.heap import functions_of
+from cassette_import.kits.numbers.numeric_values import can_change
+from cassette_import.kits.outliving import CODE, COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 

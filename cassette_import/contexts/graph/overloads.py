@@ -13,15 +13,15 @@ import sys
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata
-from cassette_import.contexts.common.lost_numbers import unshared
-from cassette_import.contexts.common.numeric_values import can_change, is_array
-from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method
 from cassette_import.contexts.graph.array_changes import CHANGED_ARRAY, leaves_numbers, owner_of
 from cassette_import.contexts.graph.context import LITERALS, TraceContext
 from cassette_import.contexts.graph.errors import refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
 from cassette_import.contexts.graph.nodes import Node, same
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.lost_numbers import unshared
+from cassette_import.kits.numbers.numeric_values import can_change, is_array
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside

@@ -6,9 +6,9 @@ import html
 import json
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.common.graphs.page import page_of
-from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.graph.nodes import Guard, Node, critical_path, shown, widths
+from cassette_import.kits.calls.graphs.page import page_of
+from cassette_import.kits.text import search_folders, short_path
 
 __all__ = ["page"]
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import can_change
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import bare, check_result, condition, expression, operation
 from cassette_import.contexts.graph.known_functions import never_raises
@@ -25,6 +24,7 @@ from cassette_import.contexts.graph.nodes import (
 )
 from cassette_import.contexts.graph.program_frame import DEEPEST, ProgramFrame, assigned_name
 from cassette_import.contexts.graph.tracing import Trace
+from cassette_import.kits.numbers.numeric_values import can_change
 
 __all__ = ["FEWEST", "Loop", "LoopFinder", "aligned", "program"]
 

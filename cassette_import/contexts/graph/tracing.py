@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.numeric_values import can_change, is_array
-from cassette_import.contexts.common.outliving import outliving
 from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import (
@@ -29,6 +27,8 @@ from cassette_import.contexts.graph.overloads import TraceContext as _Traced
 from cassette_import.contexts.graph.overloads import register_optional
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.numbers.numeric_values import can_change, is_array
+from cassette_import.kits.outliving import outliving
 from cassette_import.runtime.dispatch.call_sites import CallSite
 from cassette_import.runtime.tagging.tag_scopes import own_store
 from cassette_import.runtime.tagging.wrappers import metas_of, plain

@@ -12,12 +12,12 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
-from cassette_import.contexts.common.enclosures.spans import Span, as_span
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
-from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import bounds
 from cassette_import.errors import CassetteError
+from cassette_import.kits.numbers.enclosures.spans import Span, as_span
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
+from cassette_import.kits.reporting import Writer
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 

@@ -16,16 +16,16 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.enclosures.spans import as_span
-from cassette_import.contexts.common.lost_numbers import UNKNOWN
-from cassette_import.contexts.common.tagged_containers import sequence_like, with_items_read, with_items_tagged
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals
 from cassette_import.contexts.intervals.rules import CHOICES, FOLDS, RULES, bounds
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.numbers.compositions import COMPOSITIONS
+from cassette_import.kits.numbers.enclosures.spans import as_span
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.tagged_containers import sequence_like, with_items_read, with_items_tagged
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["enclosure"]

@@ -10,12 +10,6 @@ import math
 from typing import Any
 
 from cassette_import.activation.tagging import allmetadata, tag
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
-from cassette_import.contexts.common.enclosures.spans import Span
-from cassette_import.contexts.common.fold_calls import fold_call
-from cassette_import.contexts.common.lost_numbers import is_decided_by_types
-from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
@@ -29,6 +23,12 @@ from cassette_import.contexts.intervals.rules import (
     workprec,
 )
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.kits.numbers.enclosures.spans import Span
+from cassette_import.kits.numbers.fold_calls import fold_call
+from cassette_import.kits.numbers.lost_numbers import is_decided_by_types
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.wrappers import plain
 

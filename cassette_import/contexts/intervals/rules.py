@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.common.enclosures.functions import arb, workprec
-from cassette_import.contexts.common.enclosures.spans import (
+from cassette_import.kits.numbers.enclosures.functions import arb, workprec
+from cassette_import.kits.numbers.enclosures.spans import (
     SPANS,
     OutsideDomain,
     Span,
@@ -23,8 +23,8 @@ from cassette_import.contexts.common.enclosures.spans import (
     whole_above,
     whole_below,
 )
-from cassette_import.contexts.common.number_functions.row import Domain, Row
-from cassette_import.contexts.common.number_functions.table import COMPARISONS, NUMBERS, functions_of
+from cassette_import.kits.numbers.row import Domain, Row
+from cassette_import.kits.numbers.table import COMPARISONS, NUMBERS, functions_of
 
 __all__ = [
     "CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "OVERFLOWING", "RULES", "OutsideDomain", "bounds", "fits_floats",

@@ -14,8 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.enclosures.spans import Span, as_span
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.intervals.context import REAL_NUMBERS
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
@@ -37,6 +35,8 @@ from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
 from cassette_import.errors import CassetteError
+from cassette_import.kits.numbers.enclosures.spans import Span, as_span
+from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = ["enclosure"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.lanes.columns import is_immutable, joined, same
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import Level, innermost, taken_apart
+from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 
 __all__ = ["Partial", "merged", "scattered"]

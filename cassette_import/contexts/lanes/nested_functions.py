@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.partials import FOLDS, LOCALLY_CONSTANT, TRUTH_VALUES, has_slopes, slope
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.lanes.columns import Mixed, SequenceFunction, kind_of
 from cassette_import.contexts.lanes.elementwise import compute
 from cassette_import.contexts.lanes.errors import name_of
@@ -20,6 +18,8 @@ from cassette_import.contexts.lanes.known_functions import PARTS
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
+from cassette_import.kits.numbers.partials import FOLDS, LOCALLY_CONSTANT, TRUTH_VALUES, has_slopes, slope
+from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.runtime.tagging.wrappers import COMPUTED_BY
 
 __all__ = ["NESTED", "VECTORIZED", "derivative", "gradient", "jvp", "original_of", "vjp"]

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
-from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.kits.numbers.elementary import ELEMENTARY
+from cassette_import.kits.numbers.row import Row
 
 __all__ = ["NUMBER_RULES", "floats", "marked"]
 

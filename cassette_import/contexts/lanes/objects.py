@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.outliving import COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.merged_containers import ToldApart
 from cassette_import.contexts.lanes.merging import scattered
+from cassette_import.kits.outliving import COPIED, OPAQUE, copy_of, fill, outliving
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 

@@ -19,13 +19,13 @@ from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar, Final, Protocol
 
-from cassette_import.contexts.common.targets import target_name
 from cassette_import.contexts.memoize.argument_keys import PROTOCOL, CannotCache, Key, on_one_line
 from cassette_import.contexts.memoize.cached_results import CachedResult
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import needs
 from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.interpreter.when_gone import when_gone
+from cassette_import.kits.targets import target_name
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["FileLocks", "Folder", "HeldLock", "LockError", "Memory", "ResultLock", "Shared", "Store", "digest_of"]

@@ -18,10 +18,6 @@ from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.options import check_number
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import Target, resolve_target, split_targets
-from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.parallel.conversion import Conversion
 from cassette_import.contexts.parallel.regions import Regions, outside
 from cassette_import.contexts.parallel.task_output import comparable, do_again
@@ -30,6 +26,10 @@ from cassette_import.contexts.parallel.worker import Outcome, execute
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.installed_packages import is_installed, needs
 from cassette_import.interpreter.standard_error import StandardError
+from cassette_import.kits.options import check_number
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.targets import Target, resolve_target, split_targets
+from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 

@@ -14,17 +14,17 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
-from cassette_import.contexts.common.array_items import cursor_of_tagged
-from cassette_import.contexts.common.lost_numbers import UNKNOWN
-from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, COMPARISONS, IN_PLACE, OPERATORS
-from cassette_import.contexts.common.own_operators import call_without_overload
-from cassette_import.contexts.common.sizes import SIZES
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Shadow
 from cassette_import.contexts.precision.expressions import ALL_BITS, bits_between
 from cassette_import.contexts.precision.overloads import OF_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, exact, rule_of, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.array_items import cursor_of_tagged
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.numbers.own_operators import call_without_overload
+from cassette_import.kits.numbers.row import Row
+from cassette_import.kits.numbers.sizes import SIZES
+from cassette_import.kits.numbers.table import BY_UFUNC, COMPARISONS, IN_PLACE, OPERATORS
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS, items_outside
 from cassette_import.runtime.tagging.wrappers import plain

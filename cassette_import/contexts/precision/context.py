@@ -15,11 +15,6 @@ from types import FunctionType
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
-from cassette_import.contexts.common.options import check_number
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.sizes import COUNTS
-from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.precision.expressions import (
     ALL_BITS,
     Culprit,
@@ -30,6 +25,11 @@ from cassette_import.contexts.precision.expressions import (
 )
 from cassette_import.contexts.precision.rules import MPContext, exact
 from cassette_import.errors import NotOverdubbable
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
+from cassette_import.kits.numbers.sizes import COUNTS
+from cassette_import.kits.options import check_number
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.text import plural, text_writer
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.wrappers import plain

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cassette_import.contexts.common.text import search_folders, short_path
+from cassette_import.kits.text import search_folders, short_path
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
 __all__ = ["Culprit", "Losses", "annotated_source", "bits_between", "culprit_lines"]

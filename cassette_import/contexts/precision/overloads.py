@@ -10,14 +10,14 @@ from threading import get_ident
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.fold_calls import fold_call
-from cassette_import.contexts.common.number_functions.table import row_of
-from cassette_import.contexts.common.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.compositions import COMPOSITIONS
+from cassette_import.kits.numbers.fold_calls import fold_call
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
+from cassette_import.kits.numbers.table import row_of
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["OF_NUMBERS", "Precision"]

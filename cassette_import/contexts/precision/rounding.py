@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
-from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
-from cassette_import.contexts.common.numeric_values import holds_floats, is_array
 from cassette_import.errors import NotOverdubbable
+from cassette_import.kits.numbers.numeric_values import holds_floats, is_array
+from cassette_import.kits.numbers.table import NUMBERS, functions_of
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 

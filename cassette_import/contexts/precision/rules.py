@@ -13,9 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from cassette_import.contexts.common.number_functions.row import Row
-from cassette_import.contexts.common.number_functions.table import NUMBERS
 from cassette_import.interpreter.installed_packages import needs
+from cassette_import.kits.numbers.row import Row
+from cassette_import.kits.numbers.table import NUMBERS
 
 try:
     from mpmath.ctx_mp import MPContext

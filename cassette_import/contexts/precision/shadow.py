@@ -9,16 +9,16 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.numeric_values import array_types, is_array
-from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
-from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.precision.context import Shadow
 from cassette_import.contexts.precision.expressions import Culprit, annotated_source, culprit_lines
 from cassette_import.contexts.precision.overloads import Precision
 from cassette_import.contexts.precision.rules import FOLDS, RULES
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.numbers.compositions import COMPOSITIONS
+from cassette_import.kits.numbers.numeric_values import array_types, is_array
+from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.kits.text import plural
 from cassette_import.runtime.dispatch.call_sites import CallSite
 from cassette_import.runtime.tagging.wrappers import plain
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from cassette_import.contexts.common.function_names import Label, modules_by_file
-from cassette_import.contexts.common.graphs.graph import Edge, Function, Graph, Seconds
-from cassette_import.contexts.common.graphs.page import page
-from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.profile.call_tree import CallTrees
 from cassette_import.contexts.profile.statistics import CallStatistics, Statistics
+from cassette_import.kits.calls.graphs.graph import Edge, Function, Graph, Seconds
+from cassette_import.kits.calls.graphs.page import page
+from cassette_import.kits.function_names import Label, modules_by_file
+from cassette_import.kits.text import search_folders, short_path
 
 __all__ = ["call_graph", "write"]
 

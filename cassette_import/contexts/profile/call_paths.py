@@ -11,7 +11,6 @@ from threading import get_ident
 from types import CodeType, FunctionType
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.common.function_names import Label, described, label_of_code
 from cassette_import.contexts.profile.call_tree import (
     BODY,
     CALLBACK,
@@ -28,6 +27,7 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.function_names import Label, described, label_of_code
 from cassette_import.runtime.followed_bodies import CLOSING_RESUMES, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 

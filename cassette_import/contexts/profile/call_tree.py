@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.common.function_names import Label
 from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.kits.function_names import Label
 
 __all__ = [
     "BODY",

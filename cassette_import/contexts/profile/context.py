@@ -20,11 +20,6 @@ from weakref import WeakKeyDictionary
 
 from cassette_import.activation import greenlets
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.function_names import thread_name
-from cassette_import.contexts.common.options import check_number, options_of
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_paths import CallPaths, ProfiledBody, new_body
 from cassette_import.contexts.profile.call_tree import (
     CALLBACK,
@@ -43,6 +38,11 @@ from cassette_import.interpreter.callables import METHODS_OF_TYPES, split
 from cassette_import.interpreter.clock import perf_counter, processor_time
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.function_names import thread_name
+from cassette_import.kits.options import check_number, options_of
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cassette_import.contexts.common.flamegraph import page_of
-from cassette_import.contexts.common.function_names import Label, modules_by_file
-from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.profile.call_tree import CallTrees, walk
 from cassette_import.contexts.profile.statistics import Statistics
+from cassette_import.kits.calls.flamegraph import page_of
+from cassette_import.kits.function_names import Label, modules_by_file
+from cassette_import.kits.text import search_folders, short_path
 
 __all__ = ["page", "write"]
 

@@ -10,7 +10,6 @@ import operator
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from cassette_import.contexts.common.function_names import Label
 from cassette_import.contexts.profile.call_tree import (
     BODY,
     CALLED_IN_PYTHON,
@@ -22,6 +21,7 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.contexts.profile.event_costs import ANNOUNCED, CALLING, INDIRECT, NO_COST, Costs
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.function_names import Label
 from cassette_import.runtime.dispatch.call_sites import characters_before
 
 __all__ = [

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.common.function_names import Label
-from cassette_import.contexts.common.text import plural, search_folders, short_path
 from cassette_import.contexts.profile.statistics import CallStatistics, Statistics, SummedStatistics
+from cassette_import.kits.function_names import Label
+from cassette_import.kits.text import plural, search_folders, short_path
 
 __all__ = ["ORDERS", "label_text", "table"]
 

@@ -20,11 +20,11 @@ from typing import Any, ClassVar, Final, NamedTuple
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.common.options import check_number
-from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
 from cassette_import.contexts.provenance.shown_values import runs_no_code
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.options import check_number
+from cassette_import.kits.reporting import Writer
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.common.reporting import Writer as ReportWriter
-from cassette_import.contexts.common.targets import never_called
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
@@ -46,6 +44,8 @@ from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.kits.reporting import Writer as ReportWriter
+from cassette_import.kits.targets import never_called
 
 __all__ = [
     "FirstNumbers",

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.activation.verbs import fallback, overdub
-from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_to_replay import (
     CallsInAnyOrder,
@@ -36,6 +35,7 @@ from cassette_import.contexts.recording.requests_by_function import DEFAULT_PART
 from cassette_import.contexts.recording.tracebacks import without_frames_in
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.kits.reporting import Writer as ReportWriter
 
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.matching import RequestMatcher

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.sparsity.arrays import Array, array, as_array, as_objects, dependences_of, plain_deep
 from cassette_import.contexts.sparsity.function_table import call_plain, depends, each, handles, joined_over
 from cassette_import.contexts.sparsity.number import Number, curved, linear
 from cassette_import.contexts.sparsity.run import Run, joined
+from cassette_import.kits.tagged_containers import sequence_like
 
 __all__ = ["terms_of", "untermed"]
 

@@ -13,10 +13,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.common.number_functions.row import CURVED, FIRST, FUSED, LINEAR, PRODUCT, QUOTIENT, STEP
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, ROWS, functions_of
 from cassette_import.contexts.sparsity.errors import is_guarded, name_of
 from cassette_import.contexts.sparsity.run import Run, joined
+from cassette_import.kits.numbers.row import CURVED, FIRST, FUSED, LINEAR, PRODUCT, QUOTIENT, STEP
+from cassette_import.kits.numbers.table import BY_UFUNC, ROWS, functions_of
 
 __all__ = [
     "DISPATCH",

@@ -12,7 +12,6 @@ from scipy import sparse
 from cassette_import.activation.context import Context
 from cassette_import.activation.entering import files_of
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.sparsity.arrays import Array, array, as_array, dependences_of
 from cassette_import.contexts.sparsity.branches import Frame, Loop, choice_of, truth_of
 from cassette_import.contexts.sparsity.calls import Calls, product_of_matrices
@@ -22,6 +21,7 @@ from cassette_import.contexts.sparsity.number import Number, dependence_of, numb
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
 from cassette_import.contexts.sparsity.stores import contains_number, merged
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.passes.if_conversion import if_conversion
 from cassette_import.rewriting.events import Events
 

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.common.tagged_containers import sequence_like
 from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of, owner_of, plain
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
+from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.passes.if_conversion.converted_code import UNBOUND, ConvertedCode
 
 __all__ = ["CONTAINERS", "GuardedIterator", "Piece", "Stores", "binds_outside", "contains_number", "guarded", "merged"]

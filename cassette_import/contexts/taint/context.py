@@ -24,14 +24,14 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
 from cassette_import.activation.verbs import fallback, recurse
-from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
-from cassette_import.contexts.common.own_operators import call_without_overload
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import never_called, track
-from cassette_import.contexts.common.text import short_path
 from cassette_import.contexts.taint.names import Attributes, AwaitedModules, Functions, take_care_while_executed
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.main_program import MAIN, MAIN_NAMES
+from cassette_import.kits.numbers.own_operators import call_without_overload
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.targets import never_called, track
+from cassette_import.kits.text import short_path
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site

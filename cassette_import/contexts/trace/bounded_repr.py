@@ -28,10 +28,10 @@ from types import (
 )
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.common.text import printable
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace, module_namespace
+from cassette_import.kits.text import printable
 
 __all__ = ["MASK", "Secrets", "Shortener", "has_independent_repr", "namespace_of", "slots_of", "stored_attributes"]
 

@@ -16,13 +16,6 @@ from operator import itemgetter
 from typing import IO, Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.function_names import module_of, thread_name
-from cassette_import.contexts.common.main_program import modules_below
-from cassette_import.contexts.common.options import check_number, options_of, type_with_events
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import ResolvedTarget, never_called, resolve_target, track
-from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 from cassette_import.contexts.trace.output import (
     OUTPUTS,
@@ -37,6 +30,13 @@ from cassette_import.contexts.trace.output import (
 )
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.function_names import module_of, thread_name
+from cassette_import.kits.main_program import modules_below
+from cassette_import.kits.options import check_number, options_of, type_with_events
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.targets import ResolvedTarget, never_called, resolve_target, track
+from cassette_import.kits.text import plural
 from cassette_import.rewriting.events import Events
 
 __all__ = ["LastCalls", "Predicate", "Switch", "Trace", "can_be_accelerated", "predicate_named"]

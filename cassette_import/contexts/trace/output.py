@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import IO, Any, Final, NamedTuple
 
-from cassette_import.contexts.common.function_names import display, parameter_names
-from cassette_import.contexts.common.text import printable
 from cassette_import.contexts.trace.bounded_repr import MASK, Secrets, Shortener
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.function_names import display, parameter_names
+from cassette_import.kits.text import printable
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = [

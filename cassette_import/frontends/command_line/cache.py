@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cassette_import.contexts.common.text import file_size, plural, search_folders, short_path
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
 from cassette_import.importing.finder import locate
+from cassette_import.kits.text import file_size, plural, search_folders, short_path
 from cassette_import.specialization import disk_cache
 
 __all__ = ["list_or_clear"]

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from cassette_import.activation.activations import variant_of
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.text import file_size, plural
 from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
 from cassette_import.frontends.compiling.compiled_modules import (
     NOT_WRITTEN,
@@ -22,6 +21,7 @@ from cassette_import.frontends.compiling.compiled_modules import (
 from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.importing.package_walk import NoSuchPackage
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.text import file_size, plural
 
 __all__ = ["compile_packages"]
 

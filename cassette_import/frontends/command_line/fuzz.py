@@ -12,7 +12,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.fuzz import Findings, fuzz
 from cassette_import.contexts.fuzz.inputs import decoded
 from cassette_import.errors import NotOverdubbable
@@ -21,6 +20,7 @@ from cassette_import.frontends.command_line.usage import UsageError
 from cassette_import.frontends.programs.user_program import Module
 from cassette_import.importing.installation import check
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.text import plural
 
 __all__ = ["fuzz_function"]
 

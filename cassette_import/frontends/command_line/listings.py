@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
-from cassette_import.contexts.common.option_descriptions import described_options
-from cassette_import.contexts.common.reporting import known_formats
 from cassette_import.contexts.elsewhere import ELSEWHERE, Elsewhere
 from cassette_import.contexts.lookup import (
     UnknownContext,
@@ -26,6 +24,8 @@ from cassette_import.frontends.command_line.usage import UsageError, print_lines
 from cassette_import.frontends.programs.import_path import current_folders
 from cassette_import.interpreter.extensions import NOT_BUILT
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.kits.option_descriptions import described_options
+from cassette_import.kits.reporting import known_formats
 
 __all__ = ["list_modules", "list_or_describe", "list_primitives", "options_in_short"]
 
@@ -146,8 +146,8 @@ def list_modules(given: argparse.Namespace) -> int:
     -------
     The exit status.
     """
-    from cassette_import.contexts.common.accelerator import ACCELERATOR
     from cassette_import.importing.doctor import NoSuchPackage, diagnose, format_lines
+    from cassette_import.kits.calls.accelerator import ACCELERATOR
     from cassette_import.runtime.dispatch.accelerator import DISPATCH
 
     reason = ACCELERATOR.reason or DISPATCH.reason

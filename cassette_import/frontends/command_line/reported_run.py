@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from cassette_import import __version__
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.text import error_line
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, install_for
 from cassette_import.frontends.programs import exit_hooks
@@ -18,6 +17,7 @@ from cassette_import.frontends.programs.user_program import Program
 from cassette_import.frontends.reporting.output import CannotWrite, print_texts
 from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.importing.installation import Installation
+from cassette_import.kits.text import error_line
 from cassette_import.specialization.progress import PROGRESS
 
 if TYPE_CHECKING:

@@ -64,10 +64,10 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
     with bundled("contexts"):
         from cassette_import.contexts import READY_MADE
         from cassette_import.contexts import lookup as lookup
-        from cassette_import.contexts.common.main_program import about_to_run
-        from cassette_import.contexts.common.main_targets import main_targets
         from cassette_import.frontends.command_line.reported_run import run_and_report
         from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
+        from cassette_import.kits.main_program import about_to_run
+        from cassette_import.kits.main_targets import main_targets
 
     if wanted.contexts or wanted.report or given.escapes:
         replace_exit_functions()

@@ -19,7 +19,6 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.display import display
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.reporting import is_reporting, is_streaming, known_formats, summary_of
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
@@ -28,6 +27,7 @@ from cassette_import.frontends.reporting.output import CannotWrite
 from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.importing.installation import install
 from cassette_import.interpreter.standard_error import StandardError
+from cassette_import.kits.reporting import is_reporting, is_streaming, known_formats, summary_of
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.registry import registry
 

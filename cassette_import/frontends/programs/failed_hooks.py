@@ -13,8 +13,8 @@ from types import FrameType, TracebackType
 from typing import Final, TypeAlias
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.function_names import display
 from cassette_import.frontends.programs.tracebacks import entries_of
+from cassette_import.kits.function_names import display
 from cassette_import.runtime.dispatch.hook_analysis import argument_free_kind
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 

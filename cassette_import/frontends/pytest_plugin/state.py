@@ -12,9 +12,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.reporting import is_reporting, summary_of
-from cassette_import.contexts.common.targets import has_met_functions, is_reported_elsewhere, take_unmatched
-from cassette_import.contexts.common.text import error_line, plural
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.reporting.output import CannotWrite, check_folder, write_document
@@ -23,6 +20,9 @@ from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked, installed
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.interpreter.suggestions import suggestion
+from cassette_import.kits.reporting import is_reporting, summary_of
+from cassette_import.kits.targets import has_met_functions, is_reported_elsewhere, take_unmatched
+from cassette_import.kits.text import error_line, plural
 from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["ContextLike", "Packages", "PluginState"]

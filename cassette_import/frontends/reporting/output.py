@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import error_line
+from cassette_import.kits.reporting import Writer
+from cassette_import.kits.text import error_line
 
 __all__ = ["CannotWrite", "check_folder", "print_texts", "problem_of_writing", "write_document"]
 

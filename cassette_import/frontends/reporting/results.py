@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.reporting import (
+from cassette_import.frontends.reporting.output import (
+    CannotWrite,
+    check_folder,
+    print_texts,
+    problem_of_writing,
+)
+from cassette_import.importing.installation import Installation
+from cassette_import.kits.reporting import (
     UnknownFormat,
     chosen_format,
     is_informed,
@@ -17,15 +24,8 @@ from cassette_import.contexts.common.reporting import (
     notice_of,
     summary_of,
 )
-from cassette_import.contexts.common.targets import is_reported_elsewhere
-from cassette_import.contexts.common.text import error_line
-from cassette_import.frontends.reporting.output import (
-    CannotWrite,
-    check_folder,
-    print_texts,
-    problem_of_writing,
-)
-from cassette_import.importing.installation import Installation
+from cassette_import.kits.targets import is_reported_elsewhere
+from cassette_import.kits.text import error_line
 
 if TYPE_CHECKING:
     from cassette_import.frontends.programs.user_program import Program

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import activate_in_forked_worker, is_forked_worker
-from cassette_import.contexts.common.reporting import is_forking, is_streaming, known_formats
 from cassette_import.frontends.programs.user_program import Program
 from cassette_import.frontends.reporting.output import print_texts, write_document
 from cassette_import.frontends.reporting.report import merged, origin_of_main, report
@@ -24,6 +23,7 @@ from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 from cassette_import.importing.installation import Installation
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.reporting import is_forking, is_streaming, known_formats
 from cassette_import.runtime.state import ACTIVE, Activation
 
 __all__ = ["FamilyResults", "call_on_sigterm", "repeat_missed_signals"]

@@ -10,7 +10,7 @@ import pytest
 
 from cassette_import import NotOverdubbable, install
 from cassette_import.contexts.autodiff import derivative, gradient, jvp, vjp
-from cassette_import.contexts.common.partials import PARTIALS
+from cassette_import.kits.numbers.partials import PARTIALS
 from cassette_import.specialization.registry import registry
 
 

@@ -18,8 +18,8 @@ import pytest
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient, jvp, vjp
 from cassette_import.contexts.autodiff.modes import ALL_PARTIALS
-from cassette_import.contexts.common.number_functions.table import NUMBERS
-from cassette_import.contexts.common.partials import JOINT_PARTIALS
+from cassette_import.kits.numbers.partials import JOINT_PARTIALS
+from cassette_import.kits.numbers.table import NUMBERS
 
 POINTS = [0.0, 0.5, -0.0, -math.inf, 1.0, 2.0, -1.0, 5e-324, math.inf, 1e308, math.nan, 1, 0, -1, 10**400]
 CATCHABLE = (ArithmeticError, ValueError, TypeError, RuntimeWarning, AttributeError)

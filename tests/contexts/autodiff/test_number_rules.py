@@ -15,7 +15,7 @@ import pytest
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
 from cassette_import.contexts.autodiff.modes import COMPLEX_PARTIALS
-from cassette_import.contexts.common.compositions import COMPOSITIONS, METHODS, ordered
+from cassette_import.kits.numbers.compositions import COMPOSITIONS, METHODS, ordered
 
 STEP = 1e-6
 DATA = [0.4, 2.5, 1.7, 3.1, 0.9]

@@ -13,8 +13,8 @@ import pytest
 from cassette_import import Context, fallback, overdub
 from cassette_import.contexts.autodiff import derivative, derivatives, gradient, jvp, quick_forms
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Reverse
-from cassette_import.contexts.common.number_functions.row import formula_of, formulas
-from cassette_import.contexts.common.number_functions.table import NUMBERS
+from cassette_import.kits.numbers.row import formula_of, formulas
+from cassette_import.kits.numbers.table import NUMBERS
 from cassette_import.runtime.dispatch import direct_events
 
 FUNCTIONS = {f"{row.name} by {f.__name__}": (row, f) for row in NUMBERS for f in row.functions}

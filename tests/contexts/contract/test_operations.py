@@ -9,9 +9,9 @@ pytest.importorskip("flint", reason="contract needs python-flint")
 
 from flint import arb, ctx
 
-from cassette_import.contexts.common.enclosures.bounds import Empty, add, divide, exactly, multiply, subtract
-from cassette_import.contexts.common.enclosures.functions import working_precision
 from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
+from cassette_import.kits.numbers.enclosures.bounds import Empty, add, divide, exactly, multiply, subtract
+from cassette_import.kits.numbers.enclosures.functions import working_precision
 
 EXACT = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": lambda x, y: x / y,

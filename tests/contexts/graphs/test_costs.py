@@ -2,7 +2,7 @@
 
 import pytest
 
-from cassette_import.contexts.common.graphs.graph import Function, Graph, Seconds, costliest, costliest_path, costs_of
+from cassette_import.kits.calls.graphs.graph import Function, Graph, Seconds, costliest, costliest_path, costs_of
 
 
 def graph_of(text, seconds=None):

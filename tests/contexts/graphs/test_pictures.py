@@ -12,9 +12,9 @@ from helpers.browser import Page
 from helpers.command_line import cassette
 
 from cassette_import.contexts import CallGraph, Profile
-from cassette_import.contexts.common.graphs.graph import Function, Graph, costliest_path, costs_of
-from cassette_import.contexts.common.graphs.page import page
-from cassette_import.contexts.common.graphs.svg import columns, rows, size_of_box, svg
+from cassette_import.kits.calls.graphs.graph import Function, Graph, costliest_path, costs_of
+from cassette_import.kits.calls.graphs.page import page
+from cassette_import.kits.calls.graphs.svg import columns, rows, size_of_box, svg
 
 SPACE = {"s": "http://www.w3.org/2000/svg"}
 

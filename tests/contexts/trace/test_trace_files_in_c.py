@@ -16,8 +16,8 @@ from helpers.command_line import CHECKOUT
 import cassette_import
 from cassette_import import overdub
 from cassette_import.contexts import Trace
-from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.trace import complete
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="traces are written in blocks on POSIX systems only")
 MORE = """

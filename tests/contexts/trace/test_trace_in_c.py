@@ -15,7 +15,7 @@ from helpers.accelerator import ways
 import cassette_import
 from cassette_import import Context, overdub
 from cassette_import.contexts import Trace
-from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 PROGRAM = """
     import functools

@@ -23,9 +23,9 @@ import weakref
 import pytest
 from helpers.accelerator import ways
 
-from cassette_import.contexts.common.accelerator import ACCELERATOR
-from cassette_import.contexts.common.function_names import SYSTEM, display
 from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.function_names import SYSTEM, display
 
 WIDTHS = (8, 13, 20, 60, 200)
 

@@ -45,11 +45,11 @@ from cassette_import.contexts.autodiff.modes import (
     scaled,
 )
 from cassette_import.contexts.autodiff.structures import is_number
-from cassette_import.contexts.common.array_items import cursor_of_tagged, cursor_over
-from cassette_import.contexts.common.lost_numbers import UNKNOWN
-from cassette_import.contexts.common.partials import LOCALLY_CONSTANT
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
+from cassette_import.kits.numbers.array_items import cursor_of_tagged, cursor_over
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.numbers.partials import LOCALLY_CONSTANT
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS
 from cassette_import.runtime.tagging.tags import Metas

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
-from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.errors import NotRepresentable, refusal
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Check, Jump
 from cassette_import.contexts.graph.flow.shared import Again, Shared, Slot, Stale
@@ -29,6 +28,7 @@ from cassette_import.contexts.graph.flow.symbol import (
 from cassette_import.contexts.graph.kinds import NUMBERS, is_value, kind_of, numpy_number, shape_of
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
 from cassette_import.contexts.graph.outside import Outside
+from cassette_import.kits.numbers.numeric_values import is_array
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 

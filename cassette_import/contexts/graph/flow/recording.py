@@ -13,7 +13,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.common.numeric_values import is_array
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Part, alike, union
 from cassette_import.contexts.graph.flow.calls import Calls
@@ -26,6 +25,7 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.numbers.numeric_values import is_array
 from cassette_import.passes.if_conversion import loop_conversion
 from cassette_import.passes.if_conversion.uniform import UNIFORM
 from cassette_import.rewriting.events import Events

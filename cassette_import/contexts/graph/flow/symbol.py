@@ -10,7 +10,6 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.common.numeric_values import can_change, is_array
 from cassette_import.contexts.graph.array_changes import Change, change, is_in_order, makes_new, owner_of, view_name
 from cassette_import.contexts.graph.array_functions import (
     ATTRIBUTES,
@@ -23,6 +22,7 @@ from cassette_import.contexts.graph.flow.shared import Again, Shared
 from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, kind_of, shape_of
 from cassette_import.contexts.graph.known_functions import IN_PLACE
 from cassette_import.contexts.graph.nodes import Node
+from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = [

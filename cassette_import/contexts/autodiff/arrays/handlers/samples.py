@@ -24,8 +24,8 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 )
 from cassette_import.contexts.autodiff.arrays.linear_maps import scaling, shape_of
 from cassette_import.contexts.autodiff.arrays.rules.reductions import floor_divide, log
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.partials import constant
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.partials import constant
 from cassette_import.runtime.tagging.wrappers import plain
 
 Partials = tuple[Callable[..., Any], ...]

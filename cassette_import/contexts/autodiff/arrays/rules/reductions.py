@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
-from cassette_import.contexts.common.number_functions.table import BY_UFUNC, OPERATORS
-from cassette_import.contexts.common.partials import constant, partials_of
+from cassette_import.kits.numbers.partials import constant, partials_of
+from cassette_import.kits.numbers.table import BY_UFUNC, OPERATORS
 from cassette_import.runtime.tagging.wrappers import plain, run
 
 # ---- the partial derivatives of NumPy's elementwise functions, as data

@@ -1,0 +1,1 @@
+"""Calls counted and measured: hooks in C, and the pictures and pages that show who calls whom."""
