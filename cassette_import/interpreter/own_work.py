@@ -29,6 +29,8 @@ what call sites of a context type need.
 class Activity:
     """How own work suspends what is active in this thread; `runtime.state` assigns it."""
 
+    get: Callable[[], object] = staticmethod(lambda: None)
+    set: Callable[[Any], object] = staticmethod(lambda active: None)
     suspend: Callable[[], object] = staticmethod(lambda: None)
     resume: Callable[[Any], object] = staticmethod(lambda token: None)
 
@@ -40,11 +42,19 @@ class own_work:
 
     @hidden
     def __enter__(self) -> None:
-        self._before = OWN_WORK.now
+        before, active = OWN_WORK.now, Activity.get()
         OWN_WORK.now = True
-        self._token = Activity.suspend()
+        try:
+            self._token = Activity.suspend()
+        except BaseException:  # of a signal's handler, for example, which runs when the call has done its work
+            OWN_WORK.now = before
+            Activity.set(active)
+            raise
+        self._before = before
 
     @hidden
     def __exit__(self, *exception: object) -> None:
-        Activity.resume(self._token)
-        OWN_WORK.now = self._before
+        try:
+            Activity.resume(self._token)
+        finally:
+            OWN_WORK.now = self._before

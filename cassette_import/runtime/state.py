@@ -202,6 +202,7 @@ class InUse:
 
 INACTIVE: Final = Activation((), None)
 ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.runtime.state", default=INACTIVE)
+Activity.get, Activity.set = ACTIVE.get, ACTIVE.set
 Activity.suspend, Activity.resume = functools.partial(ACTIVE.set, INACTIVE), ACTIVE.reset
 
 IN_USE: Final = InUse()
