@@ -1,5 +1,6 @@
 """`Memoize`: a program cannot tell a cached call from one that is made, whatever it passes and returns."""
 
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -8,6 +9,7 @@ import pytest
 
 from cassette_import import overdub
 from cassette_import.contexts import Memoize
+from cassette_import.contexts.memoize.stores import digest_of
 
 PROGRAMS = {
     "a registry inside of a result is the same object": """
@@ -536,6 +538,31 @@ def test_a_closure_over_an_object_that_another_run_cannot_compare_is_not_cached_
     assert [overdub(memoize, program.f, 1) for _ in range(2)] == [1, 1]
     (found,) = memoize.statistics().values()
     assert found["uncacheable"] == {"it uses a lock object that cannot be compared with that of another run": 2}
+
+
+def test_a_function_that_leads_to_too_many_others_is_not_cached_in_a_folder(make_program, tmp_path):
+    pytest.importorskip("diskcache")
+    chain = "\n".join(f"def f{number}(x): return f{number + 1}(x) if x > {number} else x" for number in range(2000))
+    program = make_program(f"{chain}\ndef f2000(x): return x\n")
+    memoize = Memoize(program.f0, folder=str(tmp_path / "kept"))
+    assert [overdub(memoize, program.f0, 3) for _ in range(2)] == [3, 3]
+    (found,) = memoize.statistics().values()
+    (reason,) = found["uncacheable"]
+    assert "too many functions" in reason
+
+
+def test_packages_count_as_installed_wherever_their_site_packages_are(make_program, tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    program = make_program("def f(x): return used(x)")
+    digests = []
+    for number in range(2):
+        (folder / f"installed_{number}.py").write_text(f"def used(x): return x + {number}\n")
+        program.used = importlib.import_module(f"installed_{number}").used
+        program.used.__module__ = "installed"
+        digests.append(digest_of(program.f))
+    assert digests[0] == digests[1]
 
 
 # ---- edited programs

@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import pickle
+import re
 import sys
 import sysconfig
 import threading
@@ -47,14 +48,20 @@ def digest_of(function: Any) -> bytes:
     Raises
     ------
     CannotCache
-        If a variable of its closure has neither a name nor a state that another run could compare.
+        If a variable of its closure has neither a name nor a state that another run could compare, or if it leads to
+        too many functions.
 
     >>> import colorsys
     >>> digest_of(colorsys.rgb_to_hls) == digest_of(colorsys.rgb_to_hls)
     True
     """
     parts = _Parts(function)
-    parts.add_callable(function)
+    try:
+        parts.add_callable(function)
+    except RecursionError:
+        raise CannotCache(
+            "it uses too many functions, one by another, to compare them with those of another run"
+        ) from None
     return parts.hash.digest()
 
 
@@ -175,7 +182,7 @@ class _Parts:
             return False
         if isinstance(module, str) and module.partition(".")[0] == self._own_package:
             return True
-        return not filename.startswith(_library_folders())
+        return not (filename.startswith(_library_folders()) or _INSTALLED(filename))
 
 
 class _PlainPickler(pickle.Pickler):
@@ -252,6 +259,10 @@ def _wrapped(value: Any) -> FunctionType | None:
 def _package(function: Any) -> str | None:
     module = getattr(function, "__module__", None)
     return module.partition(".")[0] if isinstance(module, str) else None
+
+
+_INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages[\\/]").search
+"""Installed packages are also in folders of users, of other environments, and of distributions."""
 
 
 def _library_folders() -> tuple[str, ...]:
