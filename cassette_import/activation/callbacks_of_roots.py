@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import.activation.adoption import adopted_file, instrument_functions_of, makes_functions
 from cassette_import.errors import CassetteWarning
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.callables import python_function, wrapped_by
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.callbacks_in_c import function_of, functions_behind
@@ -110,10 +110,10 @@ def _begun(arguments: tuple[Any, ...], number: int, count: int, activation: Acti
     names = code.co_varnames
     positional = [values[name] for name in names[:count]]
     keywords = {name: values[name] for name in names[count:rest]}
-    if code.co_flags & code_flags.VARARGS:
+    if code.co_flags & code_objects.VARARGS:
         positional += values[names[rest]]
         rest += 1
-    if code.co_flags & code_flags.VARKEYWORDS:
+    if code.co_flags & code_objects.VARKEYWORDS:
         keywords |= values[names[rest]]
     suspendable.close()
     return function(*positional, **keywords)

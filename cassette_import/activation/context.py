@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from cassette_import.activation import entering as module_levels
 from cassette_import.activation.activations import ReadyActivation, refresh
 from cassette_import.activation.adoption import (
     adopted_file,
@@ -20,7 +19,15 @@ from cassette_import.activation.adoption import (
     makes_functions,
     warn_if_nothing_was_met,
 )
-from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
+from cassette_import.activation.entering import (
+    activation_of,
+    active_here,
+    enter,
+    execute,
+    exit_context,
+    is_one_event,
+    leave,
+)
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.root_calls import activation_of_root, driven_in, result_in_c, run_root
@@ -645,7 +652,7 @@ enter_in_c(Context)
 
 
 bindings.provide()
-MODULE_IMPORTS.connect(module_levels.execute, module_levels.is_one_event)
+MODULE_IMPORTS.connect(execute, is_one_event)
 EXEMPT_MANAGERS.add(Context)
 HOOK_FUNCTIONS.listeners.append(hook_copies.instrument_copy)
 

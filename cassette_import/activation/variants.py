@@ -14,7 +14,6 @@ from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_work import own_work
 from cassette_import.rewriting import variant_names
-from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
 from cassette_import.rewriting.symbols import When
@@ -213,7 +212,7 @@ class StackVariant:
         self.runners: dict[int, EventRunner] = {}
         self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self._import_events: dict[tuple[int, ...], Callable[..., Any]] = {}
-        make_cell(symbol_places.cell_of(self.prefix))
+        make_cell(variant_names.cell_of(self.prefix))
         self.guards = Guards(self.prefix)
         self.names = VariantNames(self.prefix)
         self._derived_hooks: list[str] = []
@@ -286,7 +285,7 @@ class StackVariant:
 
     def _follow(self, name: str, begun: str, always: bool) -> None:
         attributes = [symbol.partition(".")[2] for symbol in (name, begun)]
-        propagation().follow_metadata(cell_attributes(symbol_places.cell_of(self.prefix)), *attributes, always)
+        propagation().follow_metadata(cell_attributes(variant_names.cell_of(self.prefix)), *attributes, always)
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""
@@ -338,7 +337,7 @@ class StackVariant:
         no_targets = [NoTargets(known, calls.plan.builtin_names) for known in functions]
         self.guards.allow_tests(not calls.plan.takes_everything, *no_targets)
         if self.tagging:
-            cell = cell_attributes(symbol_places.cell_of(self.prefix))
+            cell = cell_attributes(variant_names.cell_of(self.prefix))
             made = self.guards.make_plain(self, calls, cell, intercept_if_active(Events.CALLS))
             NAMES[names.plain], NAMES[names.claim], NAMES[names.plain_anywhere] = made
         NAMES[names.target_names] = calls.plan.builtin_names
@@ -478,7 +477,7 @@ class StackVariant:
 
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind attributes of the cell that code reads, before it runs: guards, and forms of hooks for call sites."""
-        bound = cell_attributes(symbol_places.cell_of(self.names.prefix))
+        bound = cell_attributes(variant_names.cell_of(self.names.prefix))
         for attribute in self.guards.provide(names):
             if attribute not in bound:
                 name = self.names.of(attribute)

@@ -15,7 +15,7 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.callables import lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -87,7 +87,7 @@ class FollowedBody:
         """What `yield from` iterates over."""
         kind = type(iterable)
         if kind is GeneratorType:
-            is_coroutine = iterable.gi_code.co_flags & code_flags.ITERABLE_COROUTINE
+            is_coroutine = iterable.gi_code.co_flags & code_objects.ITERABLE_COROUTINE
             return iterable if is_coroutine else _delegate_of_body(self, iterable, iterable)
         if kind is CoroutineType or lookup(kind, "__iter__") is None:
             return iterable  # the interpreter decides whether it is an error, and raises it
@@ -107,7 +107,7 @@ class FollowedBody:
         elif kind is _STEP_OF_ASYNC_GENERATOR:
             return _delegate_of_body(self, awaitable, awaitable) if delegate is None else delegate(self, awaitable)
         elif kind is GeneratorType:
-            is_wrong = not awaitable.gi_code.co_flags & code_flags.ITERABLE_COROUTINE
+            is_wrong = not awaitable.gi_code.co_flags & code_objects.ITERABLE_COROUTINE
         else:
             is_wrong = lookup(kind, "__await__") is None
         # If it cannot be awaited, or not twice, the interpreter raises the error.

@@ -12,8 +12,7 @@ from types import CodeType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.rewriting import symbols
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import symbols, variant_names
 
 LATE: Final[dict[str, Callable[[], None]]] = {}
 """For symbols of modules that few processes need: functions that bind all symbols of the module."""
@@ -67,7 +66,7 @@ def _cell(symbol: str) -> ModuleType:
     return cell
 
 
-FLAGS: Final = make_cell(symbol_places.FLAGS)
+FLAGS: Final = make_cell(variant_names.FLAGS)
 """What is true of the whole process at the moment, by symbol."""
 FLAGS.update(
     {
@@ -92,19 +91,19 @@ class Names:
 
     @hidden
     def __getitem__(self, symbol: str) -> Any:
-        place = symbol_places.place_of(symbol)
+        place = variant_names.place_of(symbol)
         return OBJECTS[symbol] if place is None else vars(OBJECTS[place[0]])[place[1]]
 
     @hidden
     def __setitem__(self, symbol: str, value: Any) -> None:
-        place = symbol_places.place_of(symbol)
+        place = variant_names.place_of(symbol)
         if place is None:
             _constant(symbol, value)
         else:
             vars(OBJECTS[place[0]])[place[1]] = value
 
     def __contains__(self, symbol: str) -> bool:
-        place = symbol_places.place_of(symbol)
+        place = variant_names.place_of(symbol)
         return symbol in OBJECTS or symbol in LATE if place is None else place[1] in vars(OBJECTS[place[0]])
 
     def update(self, values: Mapping[str, Any]) -> None:

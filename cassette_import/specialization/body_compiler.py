@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
@@ -37,7 +37,7 @@ else:
     entry_test, rewriter = late("cassette_import.rewriting", "entry_test", "rewriter")
     module_tree, scopes, skeleton = late("cassette_import.rewriting.trees", "module_tree", "scopes", "skeleton")
 
-_NESTING: Final = code_flags.NESTED | code_flags.METHOD
+_NESTING: Final = code_objects.NESTED | code_objects.METHOD
 
 
 class BodyCompiler:
@@ -71,7 +71,7 @@ class BodyCompiler:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
         # The name of a generator expression does not tell it from others of its line.
-        is_cached = unit.source is None and unit.is_current and code_flags.is_function(unit.plain)
+        is_cached = unit.source is None and unit.is_current and code_objects.is_function(unit.plain)
         if self.cache is None or not is_cached:
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
@@ -155,7 +155,7 @@ class BodyCompiler:
         if code is None:
             raise LookupError("rewriting has changed its parameters or free variables")
         # `types.coroutine` marks a function by a flag that its source does not show; the skeleton nests it otherwise.
-        marks = plain.co_flags & (code_flags.ITERABLE_COROUTINE | _NESTING)
+        marks = plain.co_flags & (code_objects.ITERABLE_COROUTINE | _NESTING)
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return live(skeleton.graft(skeleton.requalify(code, plain)))
@@ -176,7 +176,7 @@ def _lasting(plain: CodeType, variables: frozenset[str]) -> LastingVariables:
                 unbound.add(plain.co_varnames[number])
             number = number if operation == _EXTENDS else 0
         variables = variables - unbound
-    flags = (code_flags.VARARGS, code_flags.VARKEYWORDS)
+    flags = (code_objects.VARARGS, code_objects.VARKEYWORDS)
     count = plain.co_argcount + plain.co_kwonlyargcount + sum(bool(plain.co_flags & flag) for flag in flags)
     return LastingVariables(variables, variables.intersection(plain.co_varnames[:count]))
 
@@ -228,7 +228,7 @@ def _is_of_source(plain: CodeType, source: SourceFile, module: ast.Module) -> bo
 
     Decorators compile functions anew or patch their code, import hooks compile other text, and files are edited.
     """
-    if not code_flags.is_function(plain):
+    if not code_objects.is_function(plain):
         return any(is_same(plain, code) for code in source.generator_expressions())
     code = skeleton.find_function(source.compile(module, plain.co_flags), plain)
     if code is not None and is_same(skeleton.requalify(code, plain), plain):

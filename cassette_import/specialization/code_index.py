@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import DERIVED
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.late_modules import late
@@ -79,7 +79,9 @@ class CodeIndex:
         unit = self.find_unit(code)
         return code if unit is None else unit.plain
 
-    def unit_of(self, code: CodeType, is_function: Callable[[CodeType], bool] = code_flags.is_function) -> Unit | None:
+    def unit_of(
+        self, code: CodeType, is_function: Callable[[CodeType], bool] = code_objects.is_function
+    ) -> Unit | None:
         """The unit of a code object in any of its states; a new unit for code that the index does not contain."""
         found = self.find_unit(code)
         if found is not None:
@@ -96,7 +98,7 @@ class CodeIndex:
         """The unit of a function whose code is in no file, in the record of the module that it belongs to."""
         code = function.__code__
         found = self.find_unit(code)
-        if found is not None or code in DERIVED or not code_flags.is_function(code):
+        if found is not None or code in DERIVED or not code_objects.is_function(code):
             return found
         return self._new_unit(next(self._numbers), record, code, code, generated_code.qualified_name(function))
 
@@ -200,7 +202,7 @@ class CodeIndex:
         """
         if not (is_rewritten(code) or is_trampoline(code)):
             return code
-        marks = code.co_flags & code_flags.ITERABLE_COROUTINE
+        marks = code.co_flags & code_objects.ITERABLE_COROUTINE
         # A trampoline holds the number of its unit; bodies may be equal if a module was executed twice.
         found = [unit for unit in record.units if _is_copy(code, unit.trampoline) or _is_copy(code, unit.code)]
         return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
@@ -242,7 +244,7 @@ class CodeIndex:
 
         def replacement_of(function: CodeType) -> CodeType:
             functions.append(function)
-            unit = self.unit_of(function) if everything or code_flags.can_be_suspended(function) else None
+            unit = self.unit_of(function) if everything or code_objects.can_be_suspended(function) else None
             if unit is None:
                 return function
             self._refer(unit, digest, len(functions) - 1)
@@ -284,7 +286,7 @@ class CodeIndex:
         source = record.source if record is not None else SourceFile(filename)
         if record is None:
             source.refresh(function.__module__, function.__globals__)
-        return source.available and code_flags.is_function(function.__code__) and function.__code__ not in DERIVED
+        return source.available and code_objects.is_function(function.__code__) and function.__code__ not in DERIVED
 
     def reason_left_alone(self, function: FunctionType) -> str | None:
         """Why the function is left alone; None if it is not, or was not overdubbed yet."""

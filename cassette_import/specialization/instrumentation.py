@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Final
 
-from cassette_import.interpreter import code_objects as code_flags
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import code_objects, heap
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
@@ -219,7 +218,7 @@ class Instrumentation:
         what they make may be resumed in a context."""
         files = {name for name, record in self._index.records.items() if record.installed}
         for function in heap.functions_of_modules(files):
-            if code_flags.can_be_suspended(function.__code__):
+            if code_objects.can_be_suspended(function.__code__):
                 self._instrument(function, self._index.unit_of(function.__code__))
 
     def instrument_function(self, function: FunctionType) -> None:

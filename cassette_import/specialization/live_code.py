@@ -17,10 +17,10 @@ from zlib import (
     decompress,  # by name: the interpreter empties modules when it ends
 )
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import changed_copy, with_settled_sets
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import variant_names
 from cassette_import.rewriting.trees.code_identity import essence
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, parameter_names, replace_functions
 from cassette_import.runtime.names import OBJECTS, SYMBOLS
@@ -73,19 +73,19 @@ def stored_for(code: CodeType, old: Prefixes, new: Prefixes) -> CodeType:
     return code if old == new else _put(code, places_in(code), lambda symbol: _placeholder(meaning(symbol)), {})
 
 
-_placeholder: Final = symbol_places.placeholder
+_placeholder: Final = variant_names.placeholder
 
 
 def _renamed(old: Prefixes, new: Prefixes) -> Callable[[str], str]:
     """What symbols become in code that serves other variants."""
     pairs = list(zip(old, new, strict=True))
-    renamed = dict([*pairs, *((symbol_places.cell_of(one), symbol_places.cell_of(other)) for one, other in pairs)])
+    renamed = dict([*pairs, *((variant_names.cell_of(one), variant_names.cell_of(other)) for one, other in pairs)])
     return lambda symbol: renamed.get(symbol, symbol)
 
 
 def places_in(code: CodeType) -> Places:
     """The places of the placeholders in code that can be serialised."""
-    return _places(code, lambda const: symbol_places.symbol_in(const) if type(const) is tuple else None, {})
+    return _places(code, lambda const: variant_names.symbol_in(const) if type(const) is tuple else None, {})
 
 
 def _places(
@@ -112,7 +112,7 @@ def _put(code: CodeType, places: Places, value_of: Callable[[str], Any], known: 
     if not places:
         return code
     consts = _with_parts(code.co_consts, places, value_of, known)
-    if code.co_flags & code_flags.OPTIMIZED:  # what `changed_copy` restores is in other code only
+    if code.co_flags & code_objects.OPTIMIZED:  # what `changed_copy` restores is in other code only
         return code.replace(co_consts=consts)
     return changed_copy(code, co_consts=consts)
 
@@ -137,8 +137,8 @@ def _with_parts(
 
 def names_of(code: CodeType, prefix: str) -> tuple[str, ...]:
     """The attributes of a variant's cell that must be bound before code runs, and the code objects in it."""
-    symbol = symbol_places.cell_of(prefix)
-    cells = symbol_places.placeholder(symbol), OBJECTS.get(symbol)
+    symbol = variant_names.cell_of(prefix)
+    cells = variant_names.placeholder(symbol), OBJECTS.get(symbol)
     found: set[str] = set()
     work, seen = [code], {id(code)}
     while work:

@@ -12,8 +12,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import CassetteWarning
-from cassette_import.interpreter import code_objects as code_flags
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import code_objects, heap
 from cassette_import.interpreter.generated_names import is_generated
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
@@ -231,7 +230,7 @@ class Registry:
         """Instrument the function that has made a generator or coroutine; that of a generator expression is known to
         the generator alone, and has a unit from now on."""
         with self.lock:
-            self.index.unit_of(function.__code__, code_flags.can_be_suspended)
+            self.index.unit_of(function.__code__, code_objects.can_be_suspended)
             self.instrumentation.instrument_function(function)
 
     def runs_plain(self, code: CodeType, roots: frozenset[str]) -> bool:

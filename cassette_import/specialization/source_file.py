@@ -11,7 +11,7 @@ import sys
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import with_settled_sets
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.silenced_warnings import SILENCED
@@ -332,7 +332,7 @@ class SourceFile:
         found = []
         while work:
             inner = [const for const in work.pop().co_consts if isinstance(const, CodeType)]
-            found += [code for code in inner if code.co_name == code_flags.GENERATOR_EXPRESSION]
+            found += [code for code in inner if code.co_name == code_objects.GENERATOR_EXPRESSION]
             work += inner
         return found
 

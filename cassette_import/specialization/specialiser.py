@@ -8,8 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning, PassError
-from cassette_import.interpreter import code_objects as code_flags
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import code_objects, heap
 from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.interpreter.hidden_frames import hidden
@@ -152,7 +151,7 @@ class Specialiser:
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             unit.plain_entries += 1
-            if unit.plain_entries != _OFTEN and not code_flags.can_be_suspended(unit.plain):
+            if unit.plain_entries != _OFTEN and not code_objects.can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
         unit = self._index.unit_at(reference, environment.__code__.co_filename)
         with self._index.lock:
@@ -183,10 +182,10 @@ class Specialiser:
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""
-        if not unit.plain.co_flags & code_flags.GENERATOR or unit.plain.co_flags & code_flags.ITERABLE_COROUTINE:
+        if not unit.plain.co_flags & code_objects.GENERATOR or unit.plain.co_flags & code_objects.ITERABLE_COROUTINE:
             return unit
         function = self._lookup.at_qualified_name(unit, environment)
-        if function is None or not function.__code__.co_flags & code_flags.ITERABLE_COROUTINE:
+        if function is None or not function.__code__.co_flags & code_objects.ITERABLE_COROUTINE:
             return unit
         return self._index.unit_of(function.__code__) or unit
 
@@ -264,7 +263,7 @@ class Specialiser:
         wanted += [other for other in self._instrumentation.active() if other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
-        is_suspendable = code_flags.can_be_suspended(unit.plain)
+        is_suspendable = code_objects.can_be_suspended(unit.plain)
         latest = [other for other in reversed(self._instrumentation.variants) if other not in (*wanted, *older)]
         if unit.code is not None:
             older += latest  # its body lacks them: their next entry would make a search for all functions, each time

@@ -21,7 +21,7 @@ from operator import is_
 from types import CodeType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.hidden_frames import UNMONITORED, hidden, hide
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.trees.code_identity import is_same
@@ -195,8 +195,8 @@ def make(plain: CodeType, unit: Reference, shows_constants: bool = False) -> Cod
         plain.co_posonlyargcount,
         positional,
         keyword_only,
-        bool(plain.co_flags & code_flags.VARARGS),
-        bool(plain.co_flags & code_flags.VARKEYWORDS),
+        bool(plain.co_flags & code_objects.VARARGS),
+        bool(plain.co_flags & code_objects.VARKEYWORDS),
         len(plain.co_freevars),
         len(constants),
     )

@@ -12,7 +12,6 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.rewriting import variant_names
-from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
@@ -30,7 +29,7 @@ class WildcardVariant:
             prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events, tagging=tagging
         )
         self.instrumented_at: dict[frozenset[str], int] = {}
-        make_cell(symbol_places.cell_of(prefix))
+        make_cell(variant_names.cell_of(prefix))
         self.guards = Guards(prefix)
         self.family = Family()
         self.is_superseded = False

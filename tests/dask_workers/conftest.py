@@ -133,11 +133,11 @@ def program(folder, work):
 @pytest.fixture
 def made_here(monkeypatch):
     """Lets a context make calls in this process whose results are needed at once, after one task of the call site."""
-    from cassette_import.contexts.parallel import tasks as needed_at_once
+    from cassette_import.contexts.parallel import tasks
 
-    monkeypatch.setattr(needed_at_once, "FIRST_TASKS", 1)
+    monkeypatch.setattr(tasks, "FIRST_TASKS", 1)
 
     def use(context):
-        context._needed_at_once = needed_at_once.NeededAtOnce(is_used=True)
+        context._needed_at_once = tasks.NeededAtOnce(is_used=True)
 
     return use

@@ -5,8 +5,7 @@ import pytest
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
 from cassette_import import overdub
-from cassette_import.contexts.parallel import Parallel
-from cassette_import.contexts.parallel import tasks as submissions
+from cassette_import.contexts.parallel import Parallel, tasks
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_large_arguments_bring_no_warning(work, client, program, recwarn):
 
 
 def test_a_message_has_few_bytes(work, client, program, messages, monkeypatch):
-    monkeypatch.setattr(submissions, "_BYTES_OF_A_BATCH", 3000)
+    monkeypatch.setattr(tasks, "_BYTES_OF_A_BATCH", 3000)
     module = program("def main():\n    return [work.total(bytes(2000)) for n in range(5)]")
     assert overdub(Parallel({work.total}, client=client), module.main) == [0] * 5
     assert messages == [1] * 5

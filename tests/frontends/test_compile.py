@@ -321,10 +321,10 @@ def test_on_a_terminal_there_is_a_bar_or_a_line(rich, folder):
 
 
 def test_without_a_terminal_a_line_says_now_and_then_how_far_it_is(monkeypatch, capsys):
-    from cassette_import.frontends.compiling import compiled_modules as bar
+    from cassette_import.frontends.compiling import compiled_modules
 
-    monkeypatch.setattr(bar, "perf_counter", iter([0, 4, 11, 11, 15, 25]).__next__)
-    assert list(bar.with_bar("abcd", 4, "compiling")) == list("abcd")
+    monkeypatch.setattr(compiled_modules, "perf_counter", iter([0, 4, 11, 11, 15, 25]).__next__)
+    assert list(compiled_modules.with_bar("abcd", 4, "compiling")) == list("abcd")
     assert capsys.readouterr().err == "compiling: 2 of 4 modules\n"
 
 
@@ -338,13 +338,13 @@ class Own(Context, events=Events.CALLS):
 
 
 def test_more_modules_than_a_process_compiles_are_compiled_by_further_processes(folder, monkeypatch):
-    from cassette_import.frontends.compiling import compiled_modules as pool
+    from cassette_import.frontends.compiling import compiled_modules
     from cassette_import.frontends.compiling.compiled_modules import selected_modules
 
-    monkeypatch.setattr(pool, "_MODULES_PER_PROCESS", 1)
+    monkeypatch.setattr(compiled_modules, "_MODULES_PER_PROCESS", 1)
     monkeypatch.syspath_prepend(folder)
     sources = selected_modules(["shop"]).sources
-    results = list(pool.compile_modules(sources, ["noop"], [], jobs=2))
+    results = list(compiled_modules.compile_modules(sources, ["noop"], [], jobs=2))
     assert sorted(result.name for result in results) == sorted(source.name for source in sources)
     assert not any(result.problem for result in results)
 

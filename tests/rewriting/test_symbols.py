@@ -10,7 +10,6 @@ import pytest
 
 import cassette_import
 from cassette_import.rewriting import symbols, temporaries, variant_names
-from cassette_import.rewriting import variant_names as symbol_places
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.variant_names import Guard, GuardKind, VariantNames, file_digest
 from cassette_import.runtime.dispatch.guards import Guards
@@ -33,8 +32,8 @@ def test_a_guard_is_parsed_from_its_key():
 
 
 def attribute_of(name):
-    cell, attribute = symbol_places.place_of(name)
-    assert cell == symbol_places.cell_of(NAMES.prefix)
+    cell, attribute = variant_names.place_of(name)
+    assert cell == variant_names.cell_of(NAMES.prefix)
     return attribute
 
 
@@ -42,14 +41,14 @@ def attribute_of(name):
 def test_a_name_of_a_wildcard_variant_is_in_its_cell(tagging):
     prefix = variant_names.wildcard_prefix(Events.ALL, tagging)
     pick = VariantNames(prefix).pick(Events.CALLS)
-    assert symbol_places.place_of(pick) == (symbol_places.cell_of(prefix), attribute_of(NAMES.pick(Events.CALLS)))
+    assert variant_names.place_of(pick) == (variant_names.cell_of(prefix), attribute_of(NAMES.pick(Events.CALLS)))
 
 
 def test_attributes_of_guards_are_provided_by_their_kind():
-    make_cell(symbol_places.cell_of(NAMES.prefix))
+    make_cell(variant_names.cell_of(NAMES.prefix))
     keys = [attribute_of(NAMES.guard(guard)) for guard in GUARDS]
     assert Guards(NAMES.prefix).provide(keys) == []
-    held = cell_attributes(symbol_places.cell_of(NAMES.prefix))
+    held = cell_attributes(variant_names.cell_of(NAMES.prefix))
     of_types = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER, GuardKind.INSTANCES, GuardKind.INSTANCES_OF_SUPER)
     assert [held[key] for key in keys] == [() if guard.kind in of_types else None for guard in GUARDS]
 
@@ -63,7 +62,7 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
         names += [hook, variant_names.with_arity(hook, 2), variant_names.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    make_cell(symbol_places.cell_of(NAMES.prefix))
+    make_cell(variant_names.cell_of(NAMES.prefix))
     attributes = [attribute_of(name) for name in names]
     assert Guards(NAMES.prefix).provide(attributes) == attributes
     assert [Guard.parse(attribute) for attribute in attributes] == [None] * len(attributes)
@@ -83,28 +82,28 @@ FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXI
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_a_flag_is_in_the_cell_of_the_flags(name):
-    assert symbol_places.place_of(name) == (symbol_places.FLAGS, name)
+    assert variant_names.place_of(name) == (variant_names.FLAGS, name)
 
 
 def test_the_names_of_watched_attributes_have_a_cell_of_their_own():
     names = [symbols.ATTRIBUTES_WATCHED, symbols.attribute_watched("path")]
-    assert [symbol_places.place_of(name) for name in names] == [(symbol_places.WATCHES, name) for name in names]
+    assert [variant_names.place_of(name) for name in names] == [(variant_names.WATCHES, name) for name in names]
 
 
 @pytest.mark.parametrize("prefix", ["@7", "@12", "@any31"])
 def test_what_belongs_to_a_variant_is_in_its_cell_and_its_family_is_a_constant(prefix):
-    assert symbol_places.place_of(VariantNames(prefix).learn) == (symbol_places.cell_of(prefix), "learn")
-    assert symbol_places.place_of(prefix) is None
+    assert variant_names.place_of(VariantNames(prefix).learn) == (variant_names.cell_of(prefix), "learn")
+    assert variant_names.place_of(prefix) is None
 
 
 @pytest.mark.parametrize("name", [symbols.AND, symbols.TYPE, symbols.primitive("operator.add"), symbols.KEPT_BELOW])
 def test_what_never_changes_is_a_constant(name):
-    assert symbol_places.place_of(name) is None
+    assert variant_names.place_of(name) is None
 
 
 def test_a_symbol_is_read_from_its_placeholder():
-    placeholder = symbol_places.placeholder(symbols.TYPE)
-    assert symbol_places.symbol_in(placeholder) == symbols.TYPE
+    placeholder = variant_names.placeholder(symbols.TYPE)
+    assert variant_names.symbol_in(placeholder) == symbols.TYPE
     assert marshal.loads(marshal.dumps(placeholder)) == placeholder
 
 
@@ -113,7 +112,7 @@ def test_a_symbol_is_read_from_its_placeholder():
     ["(('@type',),)", "x in {'@type'}", "x in ({'@type'},)", "for x in {'@type'}: pass", "({'@type'},)", "x = ()"],
 )
 def test_no_constant_of_a_program_is_a_placeholder(source):
-    assert not any(map(symbol_places.is_placeholder, compile(source, "<program>", "exec").co_consts))
+    assert not any(map(variant_names.is_placeholder, compile(source, "<program>", "exec").co_consts))
 
 
 def test_only_temporaries_with_a_depth_are_numbered():

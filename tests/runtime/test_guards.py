@@ -14,7 +14,7 @@ from helpers.accelerator import ways_of_dispatch
 
 from cassette_import import Context, overdub
 from cassette_import.interpreter import callables, heap
-from cassette_import.runtime.dispatch import event_runner as callee_interception
+from cassette_import.runtime.dispatch import event_runner
 from cassette_import.runtime.names import OBJECTS
 
 PROGRAM = """
@@ -838,7 +838,7 @@ def test_a_local_name_that_holds_many_builtin_methods_is_not_taken_apart_at_each
         often(program.matches, 6)
         calls = []
         monkeypatch.setattr(callables, "lookup", lambda *arguments: calls.append(arguments))
-        monkeypatch.setattr(callee_interception, "split", lambda callee: calls.append(callee) or (callee,))
+        monkeypatch.setattr(event_runner, "split", lambda callee: calls.append(callee) or (callee,))
         assert program.matches(6) == [True, False]
     assert calls == []
 

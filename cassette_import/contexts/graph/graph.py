@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.contexts.graph import formats
-from cassette_import.contexts.graph import nodes as analyses
+from cassette_import.contexts.graph import formats, nodes
 from cassette_import.contexts.graph.nodes import Guard, Node, evaluated, nodes_in, run_steps
 from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
 
@@ -68,19 +67,19 @@ class Graph:
 
     def common_subexpressions(self) -> list[list[Node]]:
         """Groups of nodes that compute the same from the same operands."""
-        return analyses.common_subexpressions(self.nodes)
+        return nodes.common_subexpressions(self.nodes)
 
     def dead_nodes(self) -> list[Node]:
         """The nodes on which neither an output nor a guard depends."""
-        return analyses.dead_nodes(self.nodes, [*self.outputs, *(guard.node for guard in self.guards)])
+        return nodes.dead_nodes(self.nodes, [*self.outputs, *(guard.node for guard in self.guards)])
 
     def critical_path(self) -> list[Node]:
         """The longest chain of operations of which each needs the result of the one before."""
-        return analyses.critical_path(self.nodes)
+        return nodes.critical_path(self.nodes)
 
     def widths(self) -> list[int]:
         """How many operations can run at the same time, for each step along the critical path."""
-        return analyses.widths(self.nodes)
+        return nodes.widths(self.nodes)
 
     @property
     def parallelism(self) -> float:

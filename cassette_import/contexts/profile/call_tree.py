@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.kits.function_names import Label
 
 __all__ = [
@@ -47,9 +47,9 @@ CALLBACK: Final = "callback"
 CREATION: Final = "creation"
 """The kind of the nodes of calls that create a generator or coroutine, and run nothing of its body."""
 
-PACKING: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
+PACKING: Final = code_objects.VARARGS | code_objects.VARKEYWORDS
 
-SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
+SUSPENDABLE: Final = code_objects.GENERATOR | code_objects.COROUTINE | code_objects.ASYNC_GENERATOR
 
 NO_CHILDREN: Final[dict[Any, Any]] = {}
 """Shared by all nodes without children, and by all nodes without call sites; never written to."""

@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.recording import decoding as arrays
+from cassette_import.contexts.recording import decoding
 from cassette_import.contexts.recording.decoding import CONSTRUCTORS, BadValue, Decoder, located
 
 __all__ = [
@@ -282,7 +282,7 @@ class Encoder:
 
     def _object(self, value: Any, depth: int) -> Encoded:
         kind = type(value)
-        array = arrays.encoded_array(value)
+        array = decoding.encoded_array(value)
         if array is not None:
             return array, value
         if reference(kind) not in VALUES and not issubclass(kind, _SIMPLE):

@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from types import CodeType, EllipsisType, NoneType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 
 __all__ = ["essence", "is_same"]
 
 _ELSEWHERE: Final = ~(
-    code_flags.NESTED | code_flags.METHOD | code_flags.ITERABLE_COROUTINE | code_flags.VARARGS | code_flags.VARKEYWORDS
+    code_objects.NESTED
+    | code_objects.METHOD
+    | code_objects.ITERABLE_COROUTINE
+    | code_objects.VARARGS
+    | code_objects.VARKEYWORDS
 )
 """Without the flags that say where a function stands, that `types.coroutine` has marked it, or that it takes `*args` or
 `**kwargs`: copies of hooks leave out what a hook does not read."""

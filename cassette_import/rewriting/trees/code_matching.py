@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from opcode import opmap
 from types import CodeType
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import changed_copy
 
 _NOT_OF_THE_BODY = {
@@ -61,7 +61,7 @@ def nested_functions(code: CodeType) -> Iterator[CodeType]:
         if id(inner) in seen:
             continue
         seen.add(id(inner))
-        if code_flags.is_function(inner):
+        if code_objects.is_function(inner):
             yield inner
         else:
             work.extend(const for const in inner.co_consts if isinstance(const, CodeType))
@@ -72,7 +72,9 @@ def replace_functions(code: CodeType, replacement_of: Callable[[CodeType], CodeT
     consts: list[object] = []
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            const = replacement_of(const) if code_flags.is_function(const) else replace_functions(const, replacement_of)
+            const = (
+                replacement_of(const) if code_objects.is_function(const) else replace_functions(const, replacement_of)
+            )
         consts.append(const)
     return changed_copy(code, co_consts=tuple(consts))
 
@@ -82,7 +84,7 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
     them."""
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            if code_flags.is_function(const):
+            if code_objects.is_function(const):
                 yield const
             else:
                 yield from functions_in(const)
@@ -108,7 +110,7 @@ def decorated_functions(code: CodeType) -> Iterator[CodeType]:
             continue
         if opcode == _LOAD_CONST:
             const = code.co_consts[argument]
-            is_function = isinstance(const, CodeType) and code_flags.is_function(const)
+            is_function = isinstance(const, CodeType) and code_objects.is_function(const)
             function, is_made = (const if is_function else None), False
         elif opcode in _MAKING:
             is_made = function is not None
@@ -118,7 +120,7 @@ def decorated_functions(code: CodeType) -> Iterator[CodeType]:
             function, is_made = None, False
         argument = 0
     for const in code.co_consts:
-        if isinstance(const, CodeType) and not code_flags.is_function(const):
+        if isinstance(const, CodeType) and not code_objects.is_function(const):
             yield from decorated_functions(const)
 
 
@@ -146,7 +148,7 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
 
 def _overlap(code: CodeType, other: CodeType) -> bool:
     """Whether two functions of one line may be the same by their positions. Lambdas side by side do not overlap."""
-    if code.co_name != code_flags.LAMBDA:
+    if code.co_name != code_objects.LAMBDA:
         return True
     span, other_span = span_of(code), span_of(other)
     if span is None or other_span is None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.rewriting.trees.code_matching import nested_functions, replace_functions
 from cassette_import.rewriting.trees.function_lines import OF_ANY_DEPTH, depth_of_line, parses
 
@@ -82,7 +82,7 @@ def _definitions(code: CodeType) -> Iterator[_Name]:
     for const in code.co_consts:
         if not isinstance(const, CodeType):
             continue
-        if not code_flags.is_function(const):
+        if not code_objects.is_function(const):
             yield const.co_qualname, const.co_firstlineno, ()
             yield from _definitions(const)
         elif _has_name(const):
@@ -93,7 +93,7 @@ def _levels(code: CodeType) -> Iterator[CodeType]:
     """The code of a module level, and that of its class bodies and comprehensions."""
     yield code
     for const in code.co_consts:
-        if isinstance(const, CodeType) and not code_flags.is_function(const):
+        if isinstance(const, CodeType) and not code_objects.is_function(const):
             yield from _levels(const)
 
 

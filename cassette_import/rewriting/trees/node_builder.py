@@ -8,8 +8,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self, TypeVar
 
-from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.trees.traversal import declare_leaves
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -90,7 +89,7 @@ class At:
         """A load of one of `symbols`."""
         node = self._loads.get(name)
         if node is None:
-            place = symbol_places.place_of(name)
+            place = variant_names.place_of(name)
             node = self._loads[name] = self._constant(name) if place is None else self._of_cell(name, *place)
         return node
 
@@ -98,13 +97,13 @@ class At:
         true = self._true
         if true is None:
             true = self._true = self.constant(True)
-        node, body = _new(_Constant), self.constant(symbol_places.placeholder(name))
+        node, body = _new(_Constant), self.constant(variant_names.placeholder(name))
         node.__dict__ = {"id": name, "ctx": _LOAD, "test": true, "body": body, "orelse": true, **self._position}
         return node
 
     def _of_cell(self, name: str, cell: str, attribute: str) -> ast.Name:
         node, position = _new(_OfCell), self._position
-        value = self.constant(symbol_places.placeholder(cell))
+        value = self.constant(variant_names.placeholder(cell))
         node.__dict__ = {"id": name, "value": value, "attr": attribute, "ctx": _LOAD, **position}
         # As in `attribute`.
         node.end_lineno, node.end_col_offset = self._end_of_attribute

@@ -10,10 +10,9 @@ import ast
 from collections.abc import Iterable
 from types import CodeType
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import changed_copy
-from cassette_import.rewriting import symbols
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import symbols, variant_names
 from cassette_import.rewriting.trees.code_matching import (
     match,
     nested_functions,
@@ -95,7 +94,7 @@ def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
         code = work.pop()
         if (
             code.co_name == plain.co_name
-            and (code_flags.is_function(code) or code.co_name == code_flags.GENERATOR_EXPRESSION)
+            and (code_objects.is_function(code) or code.co_name == code_objects.GENERATOR_EXPRESSION)
             and code.co_firstlineno == plain.co_firstlineno
         ):
             count = plain.co_argcount + plain.co_kwonlyargcount
@@ -146,6 +145,6 @@ def graft(code: CodeType) -> CodeType:
 
 def _is_rewritten(code: CodeType) -> bool:
     return any(
-        _is_rewritten(const) if isinstance(const, CodeType) else symbol_places.is_placeholder(const)
+        _is_rewritten(const) if isinstance(const, CodeType) else variant_names.is_placeholder(const)
         for const in code.co_consts
     )

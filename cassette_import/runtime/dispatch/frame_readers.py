@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.callables import CallableProxy
 from cassette_import.interpreter.hidden_frames import hidden, hide
 
@@ -44,7 +44,7 @@ def _in_module_of(function: Any, frame: FrameType, *arguments: Any, **keywords: 
 def _locals(frame: FrameType) -> Any:
     """`locals()` in a frame. Functions of a context have variables that the program does not see."""
     variables = frame.f_locals
-    if not frame.f_code.co_flags & code_flags.OPTIMIZED:
+    if not frame.f_code.co_flags & code_objects.OPTIMIZED:
         return variables
     names = [name for name in variables if name[:1] != "@"]
     is_own = type(variables) is dict and len(names) == len(variables)

@@ -27,7 +27,7 @@ from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace
 from cassette_import.interpreter.protocols import Protocol
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import variant_names
 from cassette_import.rewriting.variant_names import GUARD_FLAGS, GuardKind, VariantNames, parts_of_guard
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.callee_proxy import Callee
@@ -399,7 +399,7 @@ class Guards:
 
     def __init__(self, prefix: str) -> None:
         self._names = VariantNames(prefix)
-        self._held = cell_attributes(symbol_places.cell_of(prefix))
+        self._held = cell_attributes(variant_names.cell_of(prefix))
         self._guards: dict[str, LearningGuard] = {}
         """The guards that have missed, by their keys (`guard_keys.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}

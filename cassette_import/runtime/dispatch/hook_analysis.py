@@ -13,14 +13,14 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import DERIVED
 from cassette_import.rewriting.temporaries import LOCALS_READERS
 from cassette_import.runtime.dispatch.hook_functions import plain_code, specialised_calls
 from cassette_import.runtime.names import is_rewritten
 
 _KIND: Final = "@event "
-_REST: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
+_REST: Final = code_objects.VARARGS | code_objects.VARKEYWORDS
 
 
 def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
@@ -31,9 +31,9 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     if type(method) is not FunctionType:
         return False
     code = plain_code(method)
-    if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & code_flags.VARARGS:
+    if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & code_objects.VARARGS:
         return False
-    rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & code_flags.VARKEYWORDS)]}
+    rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & code_objects.VARKEYWORDS)]}
     if rest & {*code.co_cellvars} or LOCALS_READERS & {*code.co_names} or is_rewritten(code):
         return False
     for instruction in dis.get_instructions(code):

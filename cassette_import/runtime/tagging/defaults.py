@@ -6,7 +6,7 @@ import weakref
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
@@ -78,7 +78,7 @@ def with_defaults(
         return arguments, keywords
     slots = entry[1]
     code, defaults, named = function.__code__, function.__defaults__ or (), function.__kwdefaults__ or {}
-    if number + len(arguments) > code.co_argcount and not code.co_flags & code_flags.VARARGS:
+    if number + len(arguments) > code.co_argcount and not code.co_flags & code_objects.VARARGS:
         return arguments, keywords  # they are too many: the message of the error counts those that were given
     first = code.co_argcount - len(defaults)
     given, added = list(arguments), dict(keywords)

@@ -20,8 +20,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, EPOCH, METADATA_EXISTS, attribute_watched
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES, make_cell
@@ -83,7 +82,7 @@ _references_of_modules: list[int] = []
 WATCHED_NAMES: Final[set[str]] = set()
 """The names of attributes that contexts watch, or have watched."""
 
-WATCHES: Final = make_cell(symbol_places.WATCHES)
+WATCHES: Final = make_cell(variant_names.WATCHES)
 """Which names of attributes contexts watch, by symbol."""
 
 

@@ -11,10 +11,9 @@ import dis
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.silenced_warnings import SILENCED
-from cassette_import.rewriting import symbols
-from cassette_import.rewriting import variant_names as symbol_places
+from cassette_import.rewriting import symbols, variant_names
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Place
@@ -22,9 +21,9 @@ from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declar
 from cassette_import.rewriting.trees.skeleton import skeleton
 
 _KINDS: Final = {
-    code_flags.GENERATOR: "a generator",
-    code_flags.COROUTINE: "a coroutine",
-    code_flags.ASYNC_GENERATOR: "an asynchronous generator",
+    code_objects.GENERATOR: "a generator",
+    code_objects.COROUTINE: "a coroutine",
+    code_objects.ASYNC_GENERATOR: "an asynchronous generator",
 }
 
 
@@ -61,7 +60,7 @@ def check(made: Function, origin: Function, function: FunctionType) -> None:
 
 def _has_placeholder(value: object) -> bool:
     """Whether a constant is a placeholder, or contains one."""
-    return symbol_places.is_placeholder(value) or (isinstance(value, tuple) and any(map(_has_placeholder, value)))
+    return variant_names.is_placeholder(value) or (isinstance(value, tuple) and any(map(_has_placeholder, value)))
 
 
 def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
@@ -71,7 +70,7 @@ def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
         work = [compile(module, "<pass>", "exec", dont_inherit=True)]
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     for code in work:  # it grows while we walk through it
-        if code.co_name == name and code_flags.is_function(code):
+        if code.co_name == name and code_objects.is_function(code):
             return code
         work.extend(const for const in code.co_consts if isinstance(const, CodeType))
     raise ValueError(f"no function {name} came out")

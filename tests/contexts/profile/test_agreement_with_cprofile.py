@@ -12,8 +12,7 @@ import time
 import pytest
 
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import call_paths as profiled_body
-from cassette_import.contexts.profile import context, event_costs
+from cassette_import.contexts.profile import call_paths, context, event_costs
 from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 
@@ -59,7 +58,7 @@ LONG = """
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     """The processor's time instead of the wall's."""
-    for module in (context, profiled_body, overhead_subtraction, event_costs):
+    for module in (context, call_paths, overhead_subtraction, event_costs):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
     event_costs.forget_measurements()
     yield

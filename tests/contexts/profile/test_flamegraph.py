@@ -10,7 +10,7 @@ from helpers.command_line import cassette
 
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import statistics as overhead_subtraction
+from cassette_import.contexts.profile import statistics
 from cassette_import.contexts.profile.flamegraph import page
 
 
@@ -30,7 +30,7 @@ def other():
 def profile(monkeypatch):
     """`outer` calls `inner`, which takes long, and `other`, which does not; by a clock that the test sets."""
     now = 0.0
-    for module in (profile_context, overhead_subtraction):
+    for module in (profile_context, statistics):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     made = Profile(overhead=False)
     made.prehook(outer)
@@ -216,7 +216,7 @@ def test_the_programs_own_functions_have_its_file_as_module(tmp_path):
 def in_order(monkeypatch):
     """`other` is called before `inner`, which takes longer."""
     now = 0.0
-    for module in (profile_context, overhead_subtraction):
+    for module in (profile_context, statistics):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     made = Profile(overhead=False)
     for function, seconds in ((other, 0.01), (inner, 0.03)):

@@ -15,9 +15,7 @@ import pytest
 
 import cassette_import
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import call_paths as profiled_body
-from cassette_import.contexts.profile import context
-from cassette_import.contexts.profile import statistics as overhead_subtraction
+from cassette_import.contexts.profile import call_paths, context, statistics
 from cassette_import.contexts.profile.call_tree import CALLBACK
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler, compilation_listeners
@@ -224,7 +222,7 @@ def no_garbage_collection():
 def thread_time(monkeypatch):
     """The processor's time of the thread instead of the wall's."""
     Profile().event_costs()  # found with the usual clock
-    modules = context, profiled_body, overhead_subtraction, body_compiler, compilation_listeners
+    modules = context, call_paths, statistics, body_compiler, compilation_listeners
     for module in modules:
         monkeypatch.setattr(module, "perf_counter", time.thread_time)
 

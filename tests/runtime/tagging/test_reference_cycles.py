@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from cassette_import import Context, metadata, overdub, tag
-from cassette_import.runtime.tagging import shadow_store as reference_cycles
+from cassette_import.runtime.tagging import shadow_store
 
 
 class Tagging(Context, tagging=True):
@@ -21,8 +21,8 @@ class Tagging(Context, tagging=True):
 @pytest.fixture(autouse=True)
 def no_rest(monkeypatch):
     """Search for cycles in every collection, without a pause."""
-    monkeypatch.setattr(reference_cycles, "_not_before", 0.0)
-    monkeypatch.setattr(reference_cycles, "_PAUSE", 0)
+    monkeypatch.setattr(shadow_store, "_not_before", 0.0)
+    monkeypatch.setattr(shadow_store, "_PAUSE", 0)
 
 
 class Thing:
@@ -280,7 +280,7 @@ def test_hooks_of_the_context_are_not_followed(cycle, monkeypatch):
     if cycle is by_suspended_generator and sys.version_info >= (3, 14):
         pytest.skip("what is suspended is not followed there")
     ctx = Tagging()
-    monkeypatch.setattr(reference_cycles, "MOST", 50)
+    monkeypatch.setattr(shadow_store, "MOST", 50)
 
     def work():
         one = cycle(ctx)
@@ -295,7 +295,7 @@ def test_hooks_of_the_context_are_not_followed(cycle, monkeypatch):
 
 def test_entries_that_lead_to_too_many_objects_are_kept(monkeypatch):
     ctx = Tagging()
-    monkeypatch.setattr(reference_cycles, "MOST", 100)
+    monkeypatch.setattr(shadow_store, "MOST", 100)
 
     def work():
         alive = weakref.ref(by_long_chain(ctx))

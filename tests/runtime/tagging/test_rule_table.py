@@ -28,7 +28,7 @@ def test_functions_whose_rules_apply_always_have_rules():
     ("function", "file"),
     [
         (list.sort, "sorting"), (list.append, "lists"), (dict.update, "dicts"), (set.add, "sets"),
-        (getattr, "attributes"), (operator.getitem, "subscripts"), (operator.add, "operators"), (map, "lazy_iterators"),
+        (getattr, "attributes"), (operator.getitem, "subscripts"), (operator.add, "operators"), (map, "iteration"),
         (next, "iteration"), (max, "reductions"), (float, "conversions"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,

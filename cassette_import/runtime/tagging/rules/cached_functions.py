@@ -11,7 +11,7 @@ import functools
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_objects as code_flags
+from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
@@ -30,7 +30,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 _CACHED: Final = type(functools.lru_cache(lambda: None))
 TYPES_RULED_WHILE_TAGGED.add(id(_CACHED))
 
-_SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
+_SUSPENDABLE: Final = code_objects.GENERATOR | code_objects.COROUTINE | code_objects.ASYNC_GENERATOR
 _Variants = dict[Any, tuple[Any, Any]]
 """What calls with the same plain arguments have given, by the metadata of the arguments; and the arguments, so that
 their metadata keep their identities."""

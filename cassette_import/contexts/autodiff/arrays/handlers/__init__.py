@@ -12,6 +12,5 @@ from cassette_import.contexts.autodiff.arrays.handlers import (
     products,
     samples,
 )
-from cassette_import.contexts.autodiff.arrays.handlers import products as reductions
 
 __all__ = ["callbacks", "compositions", "elementwise", "movements", "mutations", "products", "reductions", "samples"]
