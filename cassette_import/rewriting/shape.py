@@ -37,7 +37,7 @@ class ContextShape(Record):
     without_arguments:
         The names of its hooks that never read the arguments of calls, nor the operands of other events.
     is_accelerated:
-        Whether its hooks of calls take the callee as it is (see `forms.accelerated_call`).
+        Whether its hooks of calls take the callee as it is (see `forms.inlined`).
     """
 
     events: Events = Events.NONE

@@ -1,7 +1,7 @@
 """Symbols: the names of what rewritten code needs from the runtime.
 
 All of them start with ``@``, so that no program can have such a name of its own. `variant_names` has the symbols of one
-variant, which start with its prefix. No namespace has these names: `symbol_places` tells where their values are.
+variant, which start with its prefix. No namespace has these names: `variant_names` tells where their values are.
 
 Variables of rewritten functions have names of the same form, see `temporaries`.
 """

@@ -51,7 +51,7 @@ def callee(depth: int) -> str:
 
 
 def kind_of_callee(depth: int) -> str:
-    """The type of the callee of a call, and then whether it is of the usual kinds (see `forms.inlined_call`)."""
+    """The type of the callee of a call, and then whether it is of the usual kinds (see `forms.inlined`)."""
     return f"@k{depth}"
 
 

@@ -156,7 +156,7 @@ class Annotations:
     Parameters
     ----------
     types:
-        What the parts of shapes stand for: the types by `id()`; or, for a module, `type_names.CLASSES`.
+        What the parts of shapes stand for: the types by `id()`; or, for a module, `CLASSES`.
     module:
         The module. Its own classes are written without a prefix. If it is None, all classes are: such annotations are
         for people to read.

@@ -150,7 +150,7 @@ class Enclosures(Level):
     def _failed(self, error: CassetteError) -> CassetteError:
         """Note why there is no enclosure, for all lanes of the run."""
         self.lanes.commit()
-        error.of_lane = True  # type: ignore[attr-defined]  # read in `vectorized_call`
+        error.of_lane = True  # type: ignore[attr-defined]  # read in `vectorizing`
         self.failure = self.failure or error
         return error
 

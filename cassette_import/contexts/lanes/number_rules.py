@@ -273,7 +273,7 @@ def _outside(row: Row) -> Callable[[Any, Any], Any] | None:
 
 
 _WITH_OWN_RULE: Final = (math.cbrt, math.exp2, math.degrees, math.radians)
-"""Functions for which Python and NumPy differ otherwise: those with a rule here, and in `math_rules`."""
+"""Functions for which Python and NumPy differ otherwise: those with a rule here, and those of `math` above."""
 
 _ELEMENTARY: Final[dict[Any, tuple[Any, Callable[[Any, Any], Any] | None]]] = {
     **{

@@ -3,7 +3,7 @@
 The hooks build one call tree for each thread. They take no lock, and usually find the next node at once, because
 programs repeat themselves (`Node.successor`). They measure their own time, and the thread's clock omits it: two of the
 four readings of the clock for an event are for that. Everything else is computed from the trees afterwards:
-`overhead_subtraction`, `statistics`.
+`statistics`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class Operands(Protocol):
         """The call of a hook. `alone` says that the hook gets the function without its arguments."""
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
-        """The note of the pending event (see `pending_event`)."""
+        """The note of the pending event (see the section of that name)."""
 
 
 class OperandsOfPrimitive:

@@ -158,7 +158,7 @@ def _annotate_changing(visited: list[tuple[ast.AST, int]], kinds: frozenset[type
 _DECORATED: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _WITHOUT_PARTS: Final = frozenset((ast.Name, ast.Constant))
 _WITHOUT_EVENTS: Final = frozenset((ast.Name, ast.Constant, ast.arg, ast.Import, ast.ImportFrom, ast.Pass))
-"""Nodes in which no kind of node that is named in `changing_nodes` may be."""
+"""Nodes in which no kind of node that is named in `rewriter` among changing nodes may be."""
 
 
 # ---- scopes: the children of a node, each with its scope

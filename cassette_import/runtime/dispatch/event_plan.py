@@ -44,7 +44,7 @@ class OverloadTable(Record):
     """The number of the context."""
     context_type: type
     table: Any
-    """Its `handler_table.Table`."""
+    """Its `hook_points.Table`."""
 
 
 class SoleOverload(Record):

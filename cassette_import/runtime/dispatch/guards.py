@@ -401,7 +401,7 @@ class Guards:
         self._names = VariantNames(prefix)
         self._held = cell_attributes(variant_names.cell_of(prefix))
         self._guards: dict[str, LearningGuard] = {}
-        """The guards that have missed, by their keys (`guard_keys.Guard.key`). The others hold nothing."""
+        """The guards that have missed, by their keys (`variant_names.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
         """What the call sites of deactivated guards call for their callee, by the guards' keys."""
         self._claims: dict[str, bool] = {}

@@ -236,7 +236,7 @@ def steps_plainly(iterator: Any) -> bool:
 def plain_iterator(iterable: Any) -> Any:
     """An iterator over an object that runs only code of the interpreter; None if there is none.
 
-    At its end it releases what it reads. Where it stands says which item it has given last (`iterator_sources`).
+    At its end it releases what it reads. Where it stands says which item it has given last (`iterator_metadata`).
     """
     kind = type(iterable)
     if id(kind) in _CONTAINERS:

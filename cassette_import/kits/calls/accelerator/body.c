@@ -1,4 +1,4 @@
-/* Bodies: one run of the body of a generator or coroutine, as `profile.profiled_body.ProfiledBody` has it.
+/* Bodies: one run of the body of a generator or coroutine, as `profile.call_paths.ProfiledBody` has it.
 
    From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Its
    methods are those of `followed_bodies.FollowedBody`. */

@@ -1,7 +1,7 @@
 /* Interception while nothing is tagged, where the active context is looked up at each event.
 
    `Interception` does what the functions of `active_interception` do. `PlainInterception` does what the function
-   of `callee_interception` does for a variant whose events only propagate tags, as long as there is no metadata.
+   of `event_runner` does for a variant whose events only propagate tags, as long as there is no metadata.
    What they do not know, they pass on. */
 
 #include "dispatch.h"

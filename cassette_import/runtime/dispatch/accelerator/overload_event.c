@@ -1,6 +1,6 @@
 /* Overload events: the event of a target that has overloads of one context and no hooks.
 
-   It does what `shortcut_events` does in Python for calls of the target itself, and keeps which overload was
+   It does what `event_runner` does in Python for calls of the target itself, and keeps which overload was
    chosen for the types of arguments. */
 
 #include "dispatch.h"
@@ -9,7 +9,7 @@
 #define KNOWN_CALLS 8
 #define KNOWN_TYPES 4
 
-enum { NEVER, SAME_TYPES, SAME_COUNT }; /* for which further calls an overload holds: see `shortcut_events` */
+enum { NEVER, SAME_TYPES, SAME_COUNT }; /* for which further calls an overload holds: see `event_runner` */
 
 typedef struct {
     PyObject *overload;                 /* NULL: the entry is empty */

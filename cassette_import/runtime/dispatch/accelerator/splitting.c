@@ -1,6 +1,6 @@
 /* Splitting: a hook gets the function and the receiver of a callee that is a bound method in C, or a bound method.
 
-   `SplittingCall(hook, slowly, leading)` does what `slowly` does, which `splitting_hooks` makes in Python. That is
+   `SplittingCall(hook, slowly, leading)` does what `slowly` does, which `bound_hooks` makes in Python. That is
    called for all other callees, and for a method of a type that is met for the first time. */
 
 #include "dispatch.h"
