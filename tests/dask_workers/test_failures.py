@@ -101,7 +101,7 @@ def test_nothing_is_left_of_a_connection_that_failed():
     import dask
 
     threads = set(threading.enumerate())
-    cluster = parallel.cluster.Cluster(None, "tcp://127.0.0.1:9", None)
+    cluster = parallel.context.Cluster(None, "tcp://127.0.0.1:9", None)
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert cluster.client() is None
     assert not set(threading.enumerate()) - threads
@@ -109,7 +109,7 @@ def test_nothing_is_left_of_a_connection_that_failed():
 
 def test_nothing_is_left_of_a_connection_whose_scheduler_is_gone(cluster):
     threads = set(threading.enumerate())
-    connection = parallel.cluster.Cluster(None, cluster.scheduler_address, 1)
+    connection = parallel.context.Cluster(None, cluster.scheduler_address, 1)
     client = connection.client()
     cluster.scheduler.process.kill()
     while client.status not in ("closed", "connecting"):
@@ -119,8 +119,8 @@ def test_nothing_is_left_of_a_connection_whose_scheduler_is_gone(cluster):
 
 
 def test_a_scheduler_without_workers_is_not_waited_for_without_end(work, program, monkeypatch):
-    monkeypatch.setattr(parallel.cluster, "WORKERS_TIMEOUT", 0.5)
-    with parallel.cluster.local_processes(0) as cluster:
+    monkeypatch.setattr(parallel.context, "WORKERS_TIMEOUT", 0.5)
+    with parallel.context.local_processes(0) as cluster:
         context = Parallel({work.load}, scheduler=cluster.scheduler_address)
         assert overdub(context, program("def main():\n    return work.load(1)").main) == {"n": 1}
         context.close()
@@ -194,7 +194,7 @@ def test_calls_are_made_here_once_all_processes_of_workers_are_killed(work, prog
 
 
 def test_calls_are_made_here_once_a_scheduler_has_lost_all_workers(cluster, work, program, monkeypatch):
-    monkeypatch.setattr(parallel.cluster, "WORKERS_TIMEOUT", 2.0)
+    monkeypatch.setattr(parallel.context, "WORKERS_TIMEOUT", 2.0)
     context = Parallel({work.slow, work.score}, scheduler=cluster.scheduler_address)
 
     def kill():
