@@ -1,4 +1,4 @@
-"""Kinds of code objects, and their flags, which are those of `inspect`: importing that takes long."""
+"""Code objects: their kinds and flags, changed copies, constants in a settled order, and tables by code."""
 
 from __future__ import annotations
 

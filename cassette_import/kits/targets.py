@@ -1,4 +1,4 @@
-"""Targets: functions that the options of a context choose, as callables or as text such as ``"time.time"``."""
+"""Targets: functions that the options of a context choose; and those that no call has matched."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def _no_function(name: str, may_be_attribute: bool) -> str:
     names = name.split(".")
     if not all(part.isidentifier() for part in names):
         return ""
-    found, rest = _unmatched_targets_module_of(names)
+    found, rest = _module_of_names(names)
     if found is None:
         return "the program has not imported its module"
     for part in rest:
@@ -296,7 +296,7 @@ def _no_function(name: str, may_be_attribute: bool) -> str:
     return f"this is {with_article(type(found).__name__)}, which is not called"
 
 
-def _unmatched_targets_module_of(names: list[str]) -> tuple[Any, list[str]]:
+def _module_of_names(names: list[str]) -> tuple[Any, list[str]]:
     """The module in which a path of names begins, and the other names."""
     for count in range(len(names) - 1, 0, -1):
         module = sys.modules.get(".".join(names[:count]))

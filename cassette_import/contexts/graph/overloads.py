@@ -77,7 +77,7 @@ def changes_array(ctx: Any, f: Any, array: Any, *operands: Any) -> Any:
             ctx.begins_again = site
         raise ctx.refuse(refusal(*CHANGED_ARRAY))
     templates = tuple(map(ctx.template, operands))
-    values = tuple(map(_array_overloads_plain_key, operands) if f is operator.setitem else map(plain, operands))
+    values = tuple(map(_plain_key_of_array, operands) if f is operator.setitem else map(plain, operands))
     try:
         ctx.arrays.change(bare, node, f, templates, values)
     except Exception as error:
@@ -86,11 +86,11 @@ def changes_array(ctx: Any, f: Any, array: Any, *operands: Any) -> Any:
     return None if f is operator.setitem else array
 
 
-def _array_overloads_plain_key(key: Any) -> Any:
+def _plain_key_of_array(key: Any) -> Any:
     bare = plain(key)
     if type(bare) is slice:
         return slice(plain(bare.start), plain(bare.stop), plain(bare.step))
-    return tuple(map(_array_overloads_plain_key, bare)) if type(bare) is tuple else bare
+    return tuple(map(_plain_key_of_array, bare)) if type(bare) is tuple else bare
 
 
 # ---- the overloads of a trace that read and change containers: items, keys, lengths, iterators and attributes

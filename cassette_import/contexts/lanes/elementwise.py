@@ -45,7 +45,7 @@ def _is_complex(column: Any) -> bool:
     return column.dtype.kind == "c" if type(column) is np.ndarray else type(column) is complex
 
 
-def _complex_rules_parts(column: Any) -> tuple[Any, Any]:
+def _complex_parts(column: Any) -> tuple[Any, Any]:
     return (column.real, column.imag) if _is_complex(column) else (floats(column), 0.0)
 
 
@@ -67,7 +67,7 @@ def _arithmetic(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
     """A rule for two operands, from a function of their parts."""
 
     def rule(x: Any, y: Any) -> Any:
-        z = _made(*function(*_complex_rules_parts(x), *_complex_rules_parts(y)))
+        z = _made(*function(*_complex_parts(x), *_complex_parts(y)))
         odd = ~_finite(x, y, z)
         if _MIXED_IS_OWN and not (_is_complex(x) and _is_complex(y)):
             odd = odd | (z.real == 0) | (z.imag == 0)
@@ -92,7 +92,7 @@ def _quotient(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
 def _power(x: Any, y: Any) -> Any:
     if type(y) is not int or not 1 <= y <= _MOST_POWER:
         return None
-    power: tuple[Any, Any] = _complex_rules_parts(x)
+    power: tuple[Any, Any] = _complex_parts(x)
     result: Any = None
     while True:
         if y & 1:
@@ -112,11 +112,11 @@ def _comparison(function: Any) -> Callable[..., Any]:
     return rule
 
 
-def _complex_rules_of_one(function: Callable[[Any], Any]) -> Callable[..., Any]:
+def _of_one_complex(function: Callable[[Any], Any]) -> Callable[..., Any]:
     """A rule for a function of one complex number; other results than finite ones are left to Python."""
 
     def rule(z: Any) -> Any:
-        z = _made(*_complex_rules_parts(z))
+        z = _made(*_complex_parts(z))
         found = function(z)
         return found, ~_finite(z, found)
 
@@ -147,7 +147,7 @@ def _phase(z: Any) -> Any:
 
 
 def _polar(z: Any) -> Any:
-    z = _made(*_complex_rules_parts(z))
+    z = _made(*_complex_parts(z))
     size = np.hypot(z.real, z.imag)
     return (size, np.arctan2(z.imag, z.real)), ~_finite(z, size)
 
@@ -179,19 +179,19 @@ COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
     operator.ne: _for("cc cf fc", _comparison(np.not_equal)),
     operator.neg: {"c": lambda z: (np.negative(z), None)},
     operator.pos: {"c": lambda z: (z, None)},
-    abs: {"c": _complex_rules_of_one(lambda z: np.hypot(z.real, z.imag))},
+    abs: {"c": _of_one_complex(lambda z: np.hypot(z.real, z.imag))},
     bool: {"c": lambda z: (z != 0, None)},
     complex: {**_for(_REALS, _constructed), **_for("f i b", lambda x: (_made(floats(x), 0.0), None))},
     PARTS["real"]: {"c": lambda z: (z.real.copy(), None)},
     PARTS["imag"]: {"c": lambda z: (z.imag.copy(), None)},
     PARTS["conjugate"]: {"c": lambda z: (np.conjugate(z), None)},
-    cmath.phase: _for("c f i b", _complex_rules_of_one(_phase)),
+    cmath.phase: _for("c f i b", _of_one_complex(_phase)),
     cmath.polar: _for("c f i b", _polar),
     cmath.rect: _for(_REALS, _rect),
-    cmath.log: _for("c f i b", _complex_rules_of_one(_logarithm)),
-    cmath.log10: _for("c f i b", _complex_rules_of_one(_logarithm_to_ten)),
+    cmath.log: _for("c f i b", _of_one_complex(_logarithm)),
+    cmath.log10: _for("c f i b", _of_one_complex(_logarithm_to_ten)),
     **{
-        function: _for("c f i b", _complex_rules_of_one(ufunc))
+        function: _for("c f i b", _of_one_complex(ufunc))
         for function, ufunc in [
             (cmath.sqrt, np.sqrt),
             (cmath.exp, np.exp),

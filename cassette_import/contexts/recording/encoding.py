@@ -84,14 +84,14 @@ def is_reproducible(kind: type, encoded: Any) -> bool:
     known = _reproducible.get(kind)
     if known is None:
         try:
-            known = type(Decoder(_value_types_refuse)(encoded)) is kind
+            known = type(Decoder(_refuse_tag)(encoded)) is kind
         except BadValue:
             known = False
         _reproducible[kind] = known
     return known
 
 
-def _value_types_refuse(tag: str, content: Any) -> Any:
+def _refuse_tag(tag: str, content: Any) -> Any:
     raise BadValue(f"no value is written as {tag!r}")
 
 

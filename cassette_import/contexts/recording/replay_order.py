@@ -24,7 +24,7 @@ __all__ = ["AnyOrder", "Patience", "ReplayOrder", "pause", "until_cancelled"]
 
 _LONGEST: Final = 20.0
 _BUSY: Final = 0.1
-_patience_monotonic: Final = time.monotonic
+_plain_clock: Final = time.monotonic
 _process_time: Final = time.process_time
 
 
@@ -44,12 +44,12 @@ class Patience:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._begin = self._since = _patience_monotonic()
+        self._begin = self._since = _plain_clock()
         self._processed = _process_time()
 
     def is_over(self) -> bool:
         """Whether there is nothing left to wait for."""
-        now = _patience_monotonic()
+        now = _plain_clock()
         elapsed = now - self._since
         if elapsed <= self._seconds:
             return False

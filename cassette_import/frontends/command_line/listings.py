@@ -1,4 +1,4 @@
-"""The commands `primitives` and `doctor`, which list what cassette_import knows."""
+"""The commands `contexts`, `primitives` and `doctor`, which list what cassette_import knows."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _hidden_copy() -> str:
     name = os.path.basename(os.path.normpath(PACKAGE_FOLDER))
     for entry in sys.path:
         copy = os.path.join(os.path.abspath(entry), name, "")
-        extensions = os.path.join(copy, "contexts", "common", "accelerator", "_accelerator")
+        extensions = os.path.join(copy, "kits", "calls", "accelerator", "_accelerator")
         if copy != PACKAGE_FOLDER and any(os.path.exists(extensions + suffix) for suffix in EXTENSION_SUFFIXES):
             return f"; the copy in {copy} has it, but {PACKAGE_FOLDER} comes first: run the command in another folder"
     return ""

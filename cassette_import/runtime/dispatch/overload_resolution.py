@@ -339,7 +339,7 @@ def _context_annotation(parameter: inspect.Parameter | None) -> tuple[Types, Typ
     return admitted_by(annotation), None
 
 
-def _compareadmitted_by(left: Handler, right: Handler, count: int) -> int:
+def _compare_admitted(left: Handler, right: Handler, count: int) -> int:
     """1 if the argument types of `left` are more specific, -1 if those of `right` are, 0 if undecided."""
     pairs = [(left.type_at(index), right.type_at(index)) for index in range(count)]
     pairs += [(left.function_types, right.function_types), (left.middle_types, right.middle_types)]
@@ -389,7 +389,7 @@ def choose(handlers: list[Handler], count: int) -> Handler:
     def beats(left: Handler, right: Handler) -> int:
         if bool(left.targets) != bool(right.targets):
             return 1 if left.targets else -1
-        return _compareadmitted_by(left, right, count) or _compare_contexts(left, right)
+        return _compare_admitted(left, right, count) or _compare_contexts(left, right)
 
     best = [one for one in handlers if all(one is other or beats(one, other) > 0 for other in handlers)]
     if best:

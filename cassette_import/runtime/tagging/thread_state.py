@@ -1,4 +1,4 @@
-"""The state that tagging has for each thread during a call."""
+"""The state that tagging has for each thread during a call, and which leaf runs at the moment."""
 
 from __future__ import annotations
 

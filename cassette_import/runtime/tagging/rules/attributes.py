@@ -1,4 +1,4 @@
-"""Rules for attributes: `getattr`, `setattr`, `delattr`."""
+"""Rules for names: attributes, `itemgetter` and `attrgetter`, global names of modules, `sys._getframe`."""
 
 from __future__ import annotations
 

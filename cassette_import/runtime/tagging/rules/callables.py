@@ -1,4 +1,4 @@
-"""Rules for callables that call another one: it gets the arguments wrapped.
+"""Rules for callables that call another one, which gets the arguments wrapped; silent calls of `logging`.
 
 These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
 latter are written in Python, and found by their code.

@@ -1,4 +1,4 @@
-"""Rules for threads, executors, event loops, futures and queues.
+"""Rules for threads, executors, event loops, futures, queues, and functions that call another one later.
 
 What runs elsewhere runs in the contexts that are inherited, which share the shadow store. So what it reads from
 variables, attributes, containers and globals has its metadata; its arguments and its results are carried by the rules

@@ -1,4 +1,4 @@
-"""Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`.
+"""Rules for new containers: displays such as `[a, b]`, and `list(x)`, `tuple(x)`, `set(x)`, `dict(x)`.
 
 Subclasses call the `__new__` or `__init__` of these classes, which have rules, too.
 """

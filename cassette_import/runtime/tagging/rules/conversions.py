@@ -1,4 +1,4 @@
-"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`."""
+"""Rules for conversions to numbers and to text: `int`, `float`, `bool`, `str`, `repr`, `str.format`, `re.sub`."""
 
 from __future__ import annotations
 

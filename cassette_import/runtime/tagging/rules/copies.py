@@ -1,4 +1,4 @@
-"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like."""
+"""Rules for copies: `copy.copy`, `list.copy` and the like; named tuples and dataclasses as wholes; `pickle`."""
 
 from __future__ import annotations
 

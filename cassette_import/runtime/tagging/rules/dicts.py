@@ -1,4 +1,4 @@
-"""Rules for the methods of dicts, and for `|=` with a dict on the left."""
+"""Rules for the methods of dicts and of `Counter`, for `MappingProxyType`, and for `|=` with a dict on the left."""
 
 from __future__ import annotations
 

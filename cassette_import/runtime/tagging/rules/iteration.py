@@ -1,4 +1,4 @@
-"""Rules for `iter`, `next` and `reversed`."""
+"""Rules for `iter`, `next` and `reversed`, and for lazy iterators: `map`, `filter`, `zip`, those of `itertools`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for operators: arithmetic, comparisons, and those that make containers of containers.
+"""Rules for operators, and for special methods called by name: arithmetic, comparisons, containers of containers.
 
 A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left is in `lists`,
 `|=` with a dict on the left in `dicts`.

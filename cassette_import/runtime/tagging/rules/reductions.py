@@ -1,4 +1,4 @@
-"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`."""
+"""Rules for functions that make one value of many: `min`, `sum`, `str.join`, `reduce`, those of `statistics`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for `list.sort` and `sorted`: the metadata moves with the items."""
+"""Rules for `list.sort`, `sorted`, `heapq` and `bisect.insort`: the metadata moves with the items."""
 
 from __future__ import annotations
 
