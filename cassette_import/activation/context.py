@@ -105,7 +105,7 @@ def _do_nothing(context: Any, /, *arguments: Any, **keywords: Any) -> None:
 
 def _changed(context_type: type) -> None:
     """Refresh what is active where handlers of a context type were registered; have its unreached targets named."""
-    if not (_REPORTING or context_type.__module__.partition(".")[0] == _PACKAGE_OF_HOOKS):
+    if not (_REPORTING or context_type.__module__.partition(".")[0] == _PACKAGE):
         _REPORTING.append(os.getpid())
         atexit.register(_report_unreached)
     for activation in variants.changed(context_type):
@@ -119,7 +119,7 @@ def _report_unreached() -> None:
     issue_at_end(take_unreached, _REPORTING[0])
 
 
-_PACKAGE_OF_HOOKS: Final = __name__.partition(".")[0]
+_PACKAGE: Final = __name__.partition(".")[0]
 _REPORTING: Final[list[int]] = []
 """The process that names unreached targets when it ends."""
 
@@ -242,8 +242,6 @@ _FIRST_LETTERS = {letter for kind in KINDS for letter in (kind[0], kind[0].upper
 # - CPython finds copies of cassette_import's modules in `sys.modules`, and empties the copies.
 #
 # What runs after the last step must not use globals of its module, which may be gone.
-
-_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def prepare() -> None:

@@ -93,7 +93,7 @@ def _both(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return {"floordiv": 1, "mod": 1} if is_float else NOTHING
 
 
-def _operations_free(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+def _free(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     return NOTHING
 
 
@@ -101,7 +101,7 @@ def _rule_of(row: Row) -> Rule:
     """The rule for the column `cost` of a row."""
     cost = row.cost
     if not cost:
-        return _operations_free
+        return _free
     if isinstance(cost, str):
         return one(cost)
     return lambda result, arguments, keywords: cost(len(arguments))
@@ -125,7 +125,7 @@ OPERATIONS: Final[dict[Any, Rule]] = {
         for function in row.functions
         if type(function) is not type
     },
-    **{getattr(math, name): _operations_free for name in _OPERATIONS_FREE.split() if hasattr(math, name)},
+    **{getattr(math, name): _free for name in _OPERATIONS_FREE.split() if hasattr(math, name)},
     **{getattr(cmath, name): one(name) for name in _CMATH.split()},
     cmath.polar: lambda result, arguments, keywords: {"complex polar": 1},
     divmod: _both,
@@ -305,10 +305,6 @@ def _is_inexact(value: Any) -> bool:
 
 def _is_complex(value: Any) -> bool:
     return bool(value.dtype.kind == "c")
-
-
-def _free(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-    return NOTHING
 
 
 def _by_element(name: str) -> Rule:

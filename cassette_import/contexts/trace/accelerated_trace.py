@@ -103,20 +103,12 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
         return writer
 
     def _show_suspended(self, value: Any) -> str:
-        token = self._suspend()
-        try:
+        with self._suspended():
             return self._show(value)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
 
     def _show_part_suspended(self, value: Any, levels: int) -> str:
-        token = self._suspend()
-        try:
+        with self._suspended():
             return self._show.part(value, levels)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
 
     def _stack(self, makes: bool) -> CallStack | None:
         return self._here.stack or (self._new_stack() if makes else None)
@@ -125,38 +117,42 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
         self.recorder.end(function, kind, value)
 
     def _begin_shown(self, stack: CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        token = self._suspend()
-        try:
+        with self._suspended():
             self._show_call(stack, function, args, kwargs)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
 
     def _reach_limit(self) -> None:
-        token = self._suspend()
-        try:
+        with self._suspended():
             super()._reach_limit()
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
 
     def _end_shown(
         self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, is_secret: bool
     ) -> None:
-        token = self._suspend()
-        try:
+        with self._suspended():
             self._output.end(thread, level, function, kind, value, is_secret=is_secret)
-        finally:
-            if token is not None:
-                ACTIVE.reset(token)
 
-    def _suspend(self) -> Token[Activation] | None:
-        """Suspend the trace and the contexts inside it, as far as they are active; return what undoes it."""
+    def _suspended(self) -> _Suspended:
+        return _Suspended(self)
+
+
+class _Suspended:
+    """A block in which a trace and the contexts inside it are suspended, as far as they are active."""
+
+    __slots__ = ("_token", "_trace")
+
+    def __init__(self, trace: _AcceleratedTrace) -> None:
+        self._trace = trace
+        self._token: Token[Activation] | None = None
+
+    def __enter__(self) -> None:
         activation = ACTIVE.get()
         for level, context in enumerate(activation.contexts):
-            if context is self or getattr(context, "recorder", None) is self.recorder:  # copies share it
-                return ACTIVE.set(hook_activation(activation, level))
-        return None
+            if context is self._trace or getattr(context, "recorder", None) is self._trace.recorder:  # copies share it
+                self._token = ACTIVE.set(hook_activation(activation, level))
+                return
+
+    def __exit__(self, *exception: object) -> None:
+        if self._token is not None:
+            ACTIVE.reset(self._token)
 
 
 @functools.cache
