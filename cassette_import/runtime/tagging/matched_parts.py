@@ -31,6 +31,15 @@ _MATCHES_ITSELF: Final = 1 << 22
 
 
 @hidden
+def _place_of(frame: FrameType) -> tuple[int, int]:
+    """The key of a frame among the `SUBJECTS`.
+
+    Its address alone may be that of a frame that has ended, whose subject would then be kept as long as this one runs.
+    """
+    return id(frame), id(frame.f_code)
+
+
+@hidden
 def subject(value: Any, tests: tuple[Any, ...]) -> Any:
     """The plain subject of a `match` statement that captures values, or tests parts of the subject."""
     if FLAGS[METADATA_EXISTS]:
@@ -38,7 +47,7 @@ def subject(value: Any, tests: tuple[Any, ...]) -> Any:
             _note_tests(value, tests)
         if len(SUBJECTS) > _LIMIT[0]:
             _forget_ended_frames()
-        SUBJECTS[id(sys._getframe(1))] = value
+        SUBJECTS[_place_of(sys._getframe(1))] = value
     return plain(value)
 
 
@@ -101,7 +110,7 @@ def part_of_subject(store: Store, subject: Any, value: Any, way: Any) -> Any:
 def subject_done() -> None:
     """A case is chosen."""
     if SUBJECTS:
-        SUBJECTS.pop(id(sys._getframe(1)), None)
+        SUBJECTS.pop(_place_of(sys._getframe(1)), None)
 
 
 class _Paused:
@@ -119,14 +128,14 @@ class _Paused:
     @hidden
     def __or__(self, chosen: bool) -> bool:
         if not chosen:
-            SUBJECTS[id(sys._getframe(1))] = self._subject
+            SUBJECTS[_place_of(sys._getframe(1))] = self._subject
         return chosen
 
 
 @hidden
 def subject_paused() -> Any:
     """The subject of this frame, which it does not have until the guard has run; False if it has none."""
-    key = id(sys._getframe(1))
+    key = _place_of(sys._getframe(1))
     return _Paused(SUBJECTS.pop(key)) if key in SUBJECTS else False
 
 
@@ -145,7 +154,7 @@ def _forget_ended_frames() -> None:
     for frame in sys._current_frames().values():
         above: FrameType | None = frame
         while above is not None:
-            ended.discard(id(above))
+            ended.discard(_place_of(above))
             above = above.f_back
     for key in ended:
         SUBJECTS.pop(key, None)
@@ -155,7 +164,7 @@ def _forget_ended_frames() -> None:
 @hidden
 def captured(value: Any, ways: tuple[Any, ...]) -> Any:
     """A value that a pattern has captured, wrapped if it has metadata."""
-    key = id(sys._getframe(1))
+    key = _place_of(sys._getframe(1))
     store = active_store()
     if key not in SUBJECTS or store is None:
         return value

@@ -14,9 +14,9 @@ LEAVES: Final[dict[int, Any]] = {}
 """The call of the innermost leaf that runs, by the identity of the thread. It is None while a function of the program
 runs that another one has called."""
 
-SUBJECTS: Final[dict[int, Any]] = {}
-"""The subjects of `match` statements, by the identity of the frame, while patterns are tested: not while guards run.
-Patterns run properties and other special methods of the program."""
+SUBJECTS: Final[dict[tuple[int, int], Any]] = {}
+"""The subjects of `match` statements, by the identities of the frame and its code, while patterns are tested: not while
+guards run. Patterns run properties and other special methods of the program."""
 
 
 @hidden

@@ -1,6 +1,7 @@
 """The subject of a `match` statement is kept while its patterns are tested, and no longer."""
 
 import gc
+import sys
 import weakref
 
 import pytest
@@ -79,6 +80,20 @@ def test_the_next_match_releases_the_subject_of_a_pattern_that_has_raised():
     ctx = Tagging()
     assert overdub(ctx, in_tagging, ctx, property_raises) is LookupError
     (left,) = SUBJECTS.values()
+    left = weakref.ref(left)
+    assert overdub(ctx, in_tagging, ctx, guard_raises) is ZeroDivisionError
+    gc.collect()
+    assert left() is None
+
+
+def test_a_running_frame_at_the_address_of_one_that_has_ended_does_not_keep_its_subject():
+    SUBJECTS.clear()
+    matched_parts._LIMIT[0] = 0
+    ctx = Tagging()
+    assert overdub(ctx, in_tagging, ctx, property_raises) is LookupError
+    ((address, code),) = SUBJECTS
+    left = SUBJECTS.pop((address, code))
+    SUBJECTS[id(sys._getframe()), code] = left
     left = weakref.ref(left)
     assert overdub(ctx, in_tagging, ctx, guard_raises) is ZeroDivisionError
     gc.collect()
