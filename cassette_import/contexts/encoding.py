@@ -3,7 +3,6 @@
 Programs may add to this set, which is the one that `record` uses.
 """
 
-from cassette_import.contexts.recording.decoding import BadValue, Decoder, located
-from cassette_import.contexts.recording.encoding import VALUES, Encoder, reference, shortened
+from cassette_import.contexts.recording.values import VALUES, BadValue, Decoder, Encoder, located, reference, shortened
 
 __all__ = ["VALUES", "BadValue", "Decoder", "Encoder", "located", "reference", "shortened"]

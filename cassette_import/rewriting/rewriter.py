@@ -33,21 +33,19 @@ from cassette_import.rewriting.forms.followed_bodies import (
     follow_module,
     is_entered_otherwise,
 )
-from cassette_import.rewriting.forms.plain_reads import (
-    free_names,
-    insert_reads_where_active,
-    with_plain_reads,
-    with_plain_reads_of,
-)
-from cassette_import.rewriting.forms.returns_out_of_blocks import with_returns_kept
 from cassette_import.rewriting.forms.tagged import (
     CATCHING,
     VARIABLES,
+    free_names,
+    insert_reads_where_active,
     insert_unwrapping,
     lambda_parameters,
     parameters,
     rest_parameters,
     returned,
+    with_plain_reads,
+    with_plain_reads_of,
+    with_returns_kept,
 )
 from cassette_import.rewriting.forms.untagged import has_untagged_form, in_order
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep

@@ -17,7 +17,7 @@ from helpers.accelerator import ways
 import cassette_import
 from cassette_import import Context, overdub
 from cassette_import.contexts import CallTypes
-from cassette_import.contexts.call_types.report import entries
+from cassette_import.contexts.call_types.sites import entries
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 
 PROGRAM = """

@@ -31,10 +31,10 @@ from cassette_import.contexts.intervals.rules import RULES as ENCLOSED
 from cassette_import.contexts.lanes.call_rules import RULES as LANES
 from cassette_import.contexts.lanes.known_functions import ELEMENTWISE
 from cassette_import.contexts.nonan.context import _ARITHMETIC
+from cassette_import.contexts.precision.context import DECISIONS, MPContext
+from cassette_import.contexts.precision.context import FOLDS as SHADOWED_FOLDS
+from cassette_import.contexts.precision.context import RULES as SHADOWED
 from cassette_import.contexts.precision.rounding import _EXACT, _FOLDS, _ROUNDED
-from cassette_import.contexts.precision.rules import DECISIONS, MPContext
-from cassette_import.contexts.precision.rules import FOLDS as SHADOWED_FOLDS
-from cassette_import.contexts.precision.rules import RULES as SHADOWED
 from cassette_import.contexts.sparsity.number import KINDS, UFUNC_KINDS
 from cassette_import.kits.numbers.partials import JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
 from cassette_import.kits.numbers.row import LINEAR, STEP

@@ -16,8 +16,7 @@ import typing
 
 import pytest
 
-from cassette_import.contexts.call_types.called_functions import CalledModule
-from cassette_import.contexts.call_types.stubs import stub
+from cassette_import.contexts.call_types.stubs import CalledModule, stub
 
 MODULE = """
 from __future__ import annotations

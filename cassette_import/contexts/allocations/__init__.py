@@ -3,6 +3,6 @@ keeps it.
 """
 
 from cassette_import.contexts.allocations.context import Allocations
-from cassette_import.contexts.allocations.statistics import Site, SiteAllocations
+from cassette_import.contexts.allocations.memory import Site, SiteAllocations
 
 __all__ = ["Allocations", "Site", "SiteAllocations"]

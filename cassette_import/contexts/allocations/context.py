@@ -17,17 +17,24 @@ from types import CodeType
 from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.allocations.call_tree import (
+from cassette_import.contexts.allocations.memory import (
     NO_PLACE,
     KnownFunctions,
+    Memory,
     Node,
+    Peak,
     Place,
+    Site,
+    SiteAllocations,
     below,
+    is_own_file,
+    measured,
+    peak_of,
+    roots_of,
+    sites_of,
     walk,
     without_lines,
 )
-from cassette_import.contexts.allocations.memory import Memory, is_own_file, measured
-from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllocations, peak_of, roots_of, sites_of
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.flamegraph import page_of

@@ -9,21 +9,232 @@ event of one thread and ends with one of another belongs to neither.
 from __future__ import annotations
 
 import gc
+import linecache
 import os
 import sysconfig
 import threading
 import tracemalloc
 from _tracemalloc import _get_traces  # a snapshot makes objects of them, which takes ten times as long
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from threading import get_ident
-from typing import Any, Final
+from types import FunctionType
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from cassette_import.contexts.allocations.call_tree import FRAMES, NO_PLACE, Node, ThreadTree, below, without_lines
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
-from cassette_import.kits.function_names import thread_name
+from cassette_import.kits.function_names import Label, described, thread_name
 
-__all__ = ["SEVERAL_THREADS", "HighestEvent", "LiveBlocks", "Memory", "is_own_file", "measured"]
+__all__ = [
+    "FRAMES",
+    "FURTHER",
+    "NO_PLACE",
+    "SEVERAL_THREADS",
+    "HighestEvent",
+    "KnownFunctions",
+    "LiveBlocks",
+    "Memory",
+    "Node",
+    "Peak",
+    "Place",
+    "Site",
+    "SiteAllocations",
+    "ThreadTree",
+    "below",
+    "is_own_file",
+    "measured",
+    "peak_of",
+    "roots_of",
+    "sites_of",
+    "walk",
+    "without_lines",
+]
+
+
+# ---- depth: what hooks allocate is allocated below as many frames of cassette_import as `tracemalloc` records
+#
+# `tracemalloc` finds the line of each recorded frame at each allocation, by a search from the beginning of its
+# function. In a long function of the program, one allocation takes twenty times as long as in a short one, and a hook
+# has dozens. So hooks allocate below frames of their own, which have no lines to search.
+
+FRAMES: Final = 4
+"""How many frames `tracemalloc` records: enough to see on whose behalf the standard library allocates."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Called: TypeAlias = Callable[[Any, Any, Any, Any], Any]
+
+
+def without_lines(function: _Function) -> _Function:
+    """Decorator: the lines of a function are not known.
+
+    >>> @without_lines
+    ... def quick():
+    ...     return 1
+    >>> quick(), list(quick.__code__.co_lines())
+    (1, [])
+    """
+    assert isinstance(function, FunctionType)
+    function.__code__ = function.__code__.replace(co_linetable=b"")
+    return function
+
+
+@without_lines
+def below(
+    function: Callable[[Any, Any, Any, Any], Any], a: Any = None, b: Any = None, c: Any = None, d: Any = None
+) -> Any:
+    """Call a function in Python; with its frame and that of the caller, there are as many frames as are recorded.
+
+    The parameters have names, because a tuple of them would be an allocation in the caller.
+    """
+    return _further_below(function, a, b, c, d)
+
+
+@without_lines
+def _further_below(function: _Called, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return function(a, b, c, d)
+
+
+# ---- the call tree of a thread: for each path of calls, the memory that its calls allocate and leave behind
+
+Place: TypeAlias = tuple[str, int]
+"""The file and the line of a call."""
+NO_PLACE: Final[Place] = ("", 0)
+"""The place of a call that is written nowhere: the body of a generator, a callback."""
+FURTHER: Final[Label] = ("~", 0, "<further paths>")
+"""The label of the node for all paths that are too many to be kept apart."""
+
+
+class Node:
+    """All calls of one path: of a function, from one place in the function above it.
+
+    `own` is by how many bytes memory rose in the calls themselves, without the calls in them. `left` is what was
+    allocated less what was freed from the beginning to the end of the calls, with all calls in them. `peak` is how far
+    memory rose at most above what it was when a call began.
+    """
+
+    __slots__ = ("calls", "children", "label", "left", "own", "parent", "peak", "place")
+
+    def __init__(self, label: Label, place: Place, parent: Node | None) -> None:
+        self.label = label
+        self.place = place
+        self.parent = parent
+        self.children: dict[tuple[Label, Place], Node] = {}
+        self.calls = self.own = self.left = self.peak = 0
+
+    def path(self) -> list[Node]:
+        """The nodes from the root to this one."""
+        found: list[Node] = []
+        node: Node | None = self
+        while node is not None:
+            found.append(node)
+            node = node.parent
+        return found[::-1]
+
+
+class ThreadTree:
+    """The call tree of one thread.
+
+    `level` is what the thread has allocated less what it has freed, `high` the highest level since the innermost call
+    in progress began. `calls` are the calls in progress: the key and the node of each, the level at which it began, and
+    `high` of the call around it. `is_fresh` says that no stretch has ended since a call began.
+    """
+
+    __slots__ = ("calls", "high", "is_fresh", "level", "name", "node", "root")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.root = self.node = Node(("~", 0, f"<{name}>"), NO_PLACE, None)
+        self.calls: list[tuple[object, Node, int, int]] = []
+        self.level = self.high = 0
+        self.is_fresh = False
+
+    @without_lines
+    def begin(self, key: object, node: Node) -> None:
+        """Begin a call of a node below the current one."""
+        self.calls.append((key, node, self.level, self.high))
+        self.node = node
+        self.high = self.level
+        self.is_fresh = True
+
+    @without_lines
+    def end(self, key: object) -> None:
+        """End the call with this key, and those in it that ended unnoticed. Nothing happens if none has it."""
+        calls = self.calls
+        if (not calls or calls[-1][0] is not key) and all(call[0] is not key for call in calls):
+            return  # the hook before the call did not run
+        while True:
+            found, node, level, high = calls.pop()
+            self.node = calls[-1][1] if calls else self.root
+            node.calls += 1
+            if self.node is not node:  # else the node stands for many paths, and is entered already
+                if self.level != level:  # zero is not added: each integer that is computed is a block that is traced
+                    node.left += self.level - level
+                if self.high != level and (risen := self.high - level) > node.peak:
+                    node.peak = risen
+            if high > self.high:
+                self.high = high
+            if found is key:
+                return
+
+
+class Known:
+    """What nodes need to know of a function. It is kept alive, because tables refer to it by its `id()`."""
+
+    __slots__ = ("label", "lasting")
+
+    def __init__(self, lasting: object, label: Label) -> None:
+        self.lasting = lasting
+        self.label = label
+
+
+class KnownFunctions:
+    """The functions that a context has met, and the nodes that it may still make."""
+
+    def __init__(self, paths: int) -> None:
+        self.left = paths
+        self._known: dict[int, Known] = {}
+
+    @without_lines
+    def label_of(self, function: Any) -> Label:
+        """The label of a function."""
+        lasting = function
+        if type(function) is FunctionType and "<" in function.__qualname__:
+            lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
+        known = self._known.get(id(lasting))
+        if known is not None:
+            return known.label
+        label, is_long_lived = described(function)
+        if is_long_lived or lasting is not function:
+            self._known[id(lasting)] = Known(lasting, label)
+        return label
+
+    @without_lines
+    def node_below(self, thread: ThreadTree, label: Label, place: Place) -> Node:
+        """The node of a call that the current node of a thread makes."""
+        parent = thread.node
+        node = parent.children.get((label, place))
+        if node is None:
+            if self.left <= 0:
+                if parent.label is FURTHER:
+                    return parent
+                label, place = FURTHER, NO_PLACE
+                node = parent.children.get((label, place))
+            if node is None:
+                self.left -= 1
+                node = parent.children[label, place] = Node(label, place, parent)
+        return node
+
+
+def walk(root: Node) -> Iterator[tuple[Node, bool]]:
+    """Every node twice: before its children with False, and after them with True. A tree may be very deep."""
+    work = [(root, False)]
+    while work:
+        node, leaving = work.pop()
+        yield node, leaving
+        if not leaving:
+            work.append((node, True))
+            work.extend([(child, False) for child in reversed(list(node.children.values()))])
+
 
 # ---- which memory is alive at a moment, by the line of the program that allocated it
 #
@@ -347,3 +558,145 @@ def measured() -> tuple[int, int]:
 @without_lines
 def _now(_a: None, _b: None, _c: None, _d: None) -> tuple[int, int]:
     return _measured()
+
+
+# ---- allocations by call site, and the peak: what is computed from call trees when measuring is over
+
+
+class Site(NamedTuple):
+    """A line of the program with calls. What runs outside of all calls has the file ``"~"``.
+
+    >>> Site("shop.py", 12)
+    Site(file='shop.py', line=12)
+    """
+
+    file: str
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The line itself; empty if there is no source."""
+        return linecache.getline(self.file, self.line).strip() if self.file != "~" else ""
+
+
+class SiteAllocations:
+    """What the calls of one line have allocated.
+
+    Attributes
+    ----------
+    function:
+        The name of the function that has the line; empty if no call was measured there.
+    calls:
+        How many calls were made there.
+    bytes:
+        By how many bytes memory rose in these calls, without the calls in them.
+    cumulative:
+        The same, with the calls in them.
+    left:
+        How many bytes these calls had allocated and not freed when they returned, less what they freed of others.
+    peak:
+        How far memory rose at most above what it was when one of these calls began.
+    alive:
+        How many bytes that the line itself allocated were alive at the peak.
+    kept, blocks:
+        How many bytes and blocks that the line itself allocated are alive at the end.
+
+    Example
+    -------
+    >>> from cassette_import import overdub
+    >>> from cassette_import.contexts import Allocations
+    >>> def load():
+    ...     return bytes(100_000)
+    >>> allocations = Allocations()
+    >>> _ = overdub(allocations, load)
+    >>> [found] = [found for found in allocations.by_site.values() if found.bytes > 10_000]
+    >>> found.calls, round(found.bytes, -4)
+    (1, 100000)
+    """
+
+    __slots__ = ("alive", "blocks", "bytes", "calls", "cumulative", "function", "kept", "left", "peak")
+
+    def __init__(self) -> None:
+        self.function = ""
+        self.calls = self.bytes = self.cumulative = self.left = self.peak = 0
+        self.alive = self.kept = self.blocks = 0
+
+    def __repr__(self) -> str:
+        return f"SiteAllocations({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
+
+
+class Peak(NamedTuple):
+    """The most memory at once.
+
+    Attributes
+    ----------
+    bytes:
+        How many bytes there were.
+    stack:
+        The calls in progress, outermost first, as file, line and function.
+    alive:
+        How many bytes there were at the highest event, whose blocks `SiteAllocations.alive` counts by line. The peak
+        may be higher: between two events.
+    """
+
+    bytes: int
+    stack: tuple[tuple[str, int, str], ...]
+    alive: int
+
+
+def roots_of(memory: Memory) -> list[Node]:
+    """The roots of all trees that have something to show."""
+    roots = [thread.root for thread in list(memory.trees.values())]
+    return roots + ([memory.shared] if memory.shared.own or memory.shared.left else [])
+
+
+def sites_of(memory: Memory) -> dict[Site, SiteAllocations]:
+    """What was allocated by call site, those with the most bytes first."""
+    found: dict[Site, SiteAllocations] = {}
+    for root in roots_of(memory):
+        _add_tree(root, found)
+    for (file, line), (size, count) in memory.kept_now().by_line().items():
+        site = found.setdefault(Site(file, line), SiteAllocations())
+        site.kept, site.blocks = size, count
+    for (file, line), (size, _) in memory.highest.blocks.by_line().items():
+        found.setdefault(Site(file, line), SiteAllocations()).alive = size
+    return dict(sorted(found.items(), key=lambda entry: (-entry[1].bytes, -entry[1].kept, entry[0])))
+
+
+def _add_tree(root: Node, found: dict[Site, SiteAllocations]) -> None:
+    """Add each node to its site. A recursive call is part of the outermost one of the same site."""
+    in_progress: Counter[Site] = Counter()
+    below = [0]
+    for node, leaving in walk(root):
+        site = _site(node)
+        if not leaving:
+            in_progress[site] += 1
+            below.append(0)
+            continue
+        in_progress[site] -= 1
+        inside = node.own + below.pop()
+        below[-1] += inside
+        totals = found.setdefault(site, SiteAllocations())
+        totals.calls += node.calls
+        totals.bytes += node.own
+        totals.function = totals.function or _function(node)
+        totals.peak = max(totals.peak, node.peak)
+        if not in_progress[site]:
+            totals.cumulative += inside
+            totals.left += node.left
+
+
+def _site(node: Node) -> Site:
+    """The line that makes the calls of a node; of a body without a call, the line of its `def`."""
+    return Site(*(node.label[:2] if node.place is NO_PLACE else node.place))
+
+
+def _function(node: Node) -> str:
+    return node.label[2] if node.place is NO_PLACE or node.parent is None else node.parent.label[2]
+
+
+def peak_of(memory: Memory) -> Peak:
+    """The most memory that the program had at once, and the calls in progress at that moment."""
+    node = memory.peak_node
+    stack = () if node is None else tuple(each.label for each in node.path())
+    return Peak(memory.peak, stack, memory.highest.level)

@@ -10,17 +10,14 @@ from itertools import islice
 from types import FunctionType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from cassette_import.contexts.backends.helper_functions import HELPERS
-from cassette_import.contexts.backends.jax_flow import JaxCompiled, JaxFlowKernel, function_of_floats
-from cassette_import.contexts.backends.jax_kernel import JaxKernel
-from cassette_import.contexts.backends.kernel import KERNEL, LOOP, MISSING, FlowKernel, Kernel, leaves
+from cassette_import.contexts.backends.jax_code import JaxCompiled, JaxFlowKernel, JaxKernel, function_of_floats
+from cassette_import.contexts.backends.kernel import HELPERS, KERNEL, LOOP, MISSING, FlowKernel, Kernel, leaves
 from cassette_import.contexts.backends.operations import FUNCTIONS
 from cassette_import.contexts.backends.points import Columns, as_columns
 from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, unknown
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.recording import GrowingFlow
-from cassette_import.contexts.graph.kinds import ArrayKind, kind_of
-from cassette_import.contexts.graph.nodes import Node, Step, evaluated
+from cassette_import.contexts.graph.nodes import ArrayKind, Node, Step, evaluated, kind_of
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 
 __all__ = ["BACKENDS", "Compiled", "Explorer", "Jitted"]

@@ -15,10 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.graph import NotRepresentable
-from cassette_import.contexts.graph.array_changes import Change
-from cassette_import.contexts.graph.array_functions import OPERATORS, Attribute, Method, functions, makers
-from cassette_import.contexts.graph.kinds import NUMBERS, ArrayKind, Kind, kind_of, name_of, shape_of
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
+from cassette_import.contexts.graph.arrays import OPERATORS, Attribute, Change, Method, functions, makers
+from cassette_import.contexts.graph.nodes import (
+    NUMBERS,
+    ArrayKind,
+    Built,
+    Constant,
+    Kind,
+    Node,
+    Template,
+    kind_of,
+    name_of,
+    shape_of,
+)
 from cassette_import.kits.numbers.elementary import ELEMENTARY
 from cassette_import.kits.numbers.numeric_values import is_array
 from cassette_import.kits.numbers.table import functions_of

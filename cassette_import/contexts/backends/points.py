@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.backends.kernel import leaves
-from cassette_import.contexts.graph.kinds import NUMBERS, Kind, dtype_of, is_value, kind_of, name_of
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
+from cassette_import.contexts.graph.nodes import (
+    NUMBERS,
+    Built,
+    Constant,
+    Kind,
+    Node,
+    Template,
+    dtype_of,
+    evaluated,
+    is_value,
+    kind_of,
+    name_of,
+    same,
+)
 
 __all__ = ["Columns", "alike", "as_columns", "filled"]
 

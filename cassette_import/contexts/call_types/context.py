@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import DIVERTED
-from cassette_import.contexts.call_types import report
-from cassette_import.contexts.call_types.called_functions import CalledModule, add_calls, called_modules, is_installed
+from cassette_import.contexts.call_types import sites as report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
-from cassette_import.contexts.call_types.stubs import stub
+from cassette_import.contexts.call_types.stubs import CalledModule, add_calls, called_modules, is_installed, stub
 from cassette_import.interpreter.protocols import cast
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.accelerator import ACCELERATOR

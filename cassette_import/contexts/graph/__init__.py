@@ -1,7 +1,7 @@
 """Programs as data: the graph of what an unmodified function computes, and what is left of it for known arguments."""
 
-from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
 from cassette_import.contexts.graph.graph import Graph, graph
+from cassette_import.contexts.graph.nodes import GuardFailed, NotRepresentable
 from cassette_import.contexts.graph.residual import Residual, inline, residual
 from cassette_import.contexts.graph.tracing import unknown
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Final
 
-from cassette_import.contexts.graph.array_changes import (
+from cassette_import.contexts.graph.arrays import (
     CHANGED_ARRAY,
     IN_PLACE_SIGNS,
     Change,
@@ -23,8 +23,7 @@ from cassette_import.contexts.graph.array_changes import (
     view_as_text,
     view_name,
 )
-from cassette_import.contexts.graph.errors import NotRepresentable, refusal
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, nodes_in
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, NotRepresentable, Template, nodes_in, refusal
 from cassette_import.kits.numbers.numeric_values import array_types, can_change
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 

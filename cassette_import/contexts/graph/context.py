@@ -16,9 +16,8 @@ from types import (
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
-from cassette_import.contexts.graph.array_changes import changed_arrays, refused_call
 from cassette_import.contexts.graph.array_versions import ArrayVersions
-from cassette_import.contexts.graph.errors import NotRepresentable, refusal
+from cassette_import.contexts.graph.arrays import changed_arrays, refused_call
 from cassette_import.contexts.graph.known_functions import (
     IN_PLACE,
     MUTATORS,
@@ -27,7 +26,7 @@ from cassette_import.contexts.graph.known_functions import (
     keeps_types,
     makes_text,
 )
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, NotRepresentable, Step, Template, refusal
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.kits.numbers.lost_numbers import LosesNothing, unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
@@ -39,7 +38,7 @@ from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
-from cassette_import.runtime.tagging.rules.copies import is_new_of_named_tuple
+from cassette_import.runtime.tagging.rules.construction import is_new_of_named_tuple
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 

@@ -13,11 +13,10 @@ import sys
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata
-from cassette_import.contexts.graph.array_changes import CHANGED_ARRAY, leaves_numbers, owner_of
+from cassette_import.contexts.graph.arrays import CHANGED_ARRAY, leaves_numbers, owner_of
 from cassette_import.contexts.graph.context import LITERALS, TraceContext
-from cassette_import.contexts.graph.errors import refusal
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
-from cassette_import.contexts.graph.nodes import Node, same
+from cassette_import.contexts.graph.nodes import Node, refusal, same
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.numbers.lost_numbers import unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array

@@ -9,8 +9,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.graph.context import LITERALS
-from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
-from cassette_import.contexts.graph.expressions import bare, check_result, expression, negated, operation
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.blocks import Check
 from cassette_import.contexts.graph.flow.recording import GrowingFlow
@@ -23,16 +21,32 @@ from cassette_import.contexts.graph.flow.statements import (
     Missing,
     Select,
     Statement,
+    has_open_loops,
     lowered,
     read_by,
 )
 from cassette_import.contexts.graph.flow.statements import ends as never_ends
-from cassette_import.contexts.graph.flow.uses import has_open_loops
 from cassette_import.contexts.graph.flow.variables import Variables, has_one_type
-from cassette_import.contexts.graph.kinds import NUMBERS
-from cassette_import.contexts.graph.nodes import Constant, Guard, Node, leaves_in
-from cassette_import.contexts.graph.program import aligned, program
-from cassette_import.contexts.graph.program_frame import DEEPEST, ProgramFrame
+from cassette_import.contexts.graph.nodes import (
+    NUMBERS,
+    Constant,
+    Guard,
+    GuardFailed,
+    Node,
+    NotRepresentable,
+    leaves_in,
+)
+from cassette_import.contexts.graph.program import (
+    DEEPEST,
+    ProgramFrame,
+    aligned,
+    bare,
+    check_result,
+    expression,
+    negated,
+    operation,
+    program,
+)
 from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
 from cassette_import.interpreter.callables import python_function
 

@@ -9,17 +9,19 @@ from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.graph.context import TraceContext
-from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable, refusal
 from cassette_import.contexts.graph.nodes import (
     Built,
     Constant,
+    GuardFailed,
     Made,
     Node,
+    NotRepresentable,
     Step,
     Template,
     evaluated,
     leaves_in,
     nodes_in,
+    refusal,
     same,
 )
 from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable

@@ -1,7 +1,12 @@
-"""The context `Intervals`: the metadata of a number is a span that contains its exact value."""
+"""The context `Intervals`: the metadata of a number is a span that contains its exact value.
+
+Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
 import numbers
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,19 +14,80 @@ from decimal import Decimal
 from fractions import Fraction
 from threading import get_ident
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from cassette_import.activation.tagging import NO_METADATA, metadata, tag
-from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
-from cassette_import.contexts.intervals.rules import bounds
-from cassette_import.errors import CassetteError
+from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
+from cassette_import.contexts.intervals.rules import (
+    CHOICES,
+    DECISIONS,
+    FOLDS,
+    OF_ZERO,
+    OVERFLOWING,
+    RULES,
+    OutsideDomain,
+    bounds,
+    fits_floats,
+    workprec,
+)
+from cassette_import.errors import CassetteError, NotOverdubbable
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.numbers.composed_calls import compose
+from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
 from cassette_import.kits.numbers.enclosures.spans import Span, as_span
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
+from cassette_import.kits.numbers.fold_calls import fold_call
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, is_decided_by_types, unshared
+from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.kits.reporting import Writer
-from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
+from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Intervals"]
+__all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Interval", "Intervals", "NotEnclosed", "Undecided"]
+
+
+# ---- intervals, and the errors of code for which no enclosure is found
+
+
+class Interval(NamedTuple):
+    """All numbers from `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: object) -> bool:
+        return bool(self.low <= value <= self.high)  # type: ignore[operator]  # numbers alone
+
+    @property
+    def width(self) -> float:
+        """The distance between the bounds."""
+        return self.high - self.low
+
+
+class Undecided(CassetteError):
+    """A comparison or a rounding whose result the enclosures of its operands do not decide. `site` is its call site."""
+
+    def __init__(self, function: Any, operands: Sequence[Any], site: CallSite) -> None:
+        self.site = site
+        shown = " and ".join(f"[{low:.17g}, {high:.17g}]" for low, high in map(bounds, operands))
+        super().__init__(
+            f"{function.__name__} of {shown} is undecided, at {site}: {site.source}\n"
+            "Give narrower intervals, or let both branches run: enclosure(f, ..., splits=10)"
+        )
+
+
+class NotEnclosed(NotOverdubbable):
+    """A function without a rule computed a number from enclosed ones. `site` is its call site."""
+
+    def __init__(self, function: Any, site: CallSite, reason: str) -> None:
+        self.site = site
+        super().__init__(
+            f"{reason} {leaf_name(function)}, at {site}: {site.source}\n"
+            "Compute the same with functions that have one, or, if it is Python, install its package"
+        )
+
+
+# ---- the context `Intervals`: the metadata of a number is a span that contains its exact value
 
 REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 
@@ -158,3 +224,82 @@ def _check_number(name: str, unit: str, value: Any, least: int, most: int) -> No
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         range_ = f"from {least} on" if most == sys.maxsize else f"from {least} to {most}"
         raise ValueError(f"{name} is a number of {unit} {range_}, not {value!r}")
+
+
+# ---- the overloads of `Intervals` for functions of numbers, and folds
+
+
+@hidden
+def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if not allmetadata(ctx, *arguments, *keywords.values()) or runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
+    if not all(isinstance(plain(one), REAL_NUMBERS) for one in arguments):
+        if f in DECISIONS and is_decided_by_types(ctx, arguments, REAL_NUMBERS):
+            return f(*map(plain, arguments))
+        return call_without_overload(f, arguments, keywords)
+    with workprec(ctx.precision):
+        try:
+            spans = [ctx.span(f, argument) for argument in arguments]
+            rule = _rule_for_zero(ctx, f, arguments) or RULES.get(f) or CHOICES[f]
+            if keywords:
+                raise TypeError
+            found = rule(functools.partial(ctx.choose, f, spans), *spans)
+        except TypeError:
+            raise ctx.not_enclosed(f, "there is no rule for such operands of") from None
+        except OutsideDomain:
+            raise ctx.not_enclosed(f, "the intervals leave the domain of") from None
+    if f in CHOICES and not isinstance(found, Span):
+        return found
+    if not found.is_finite():
+        raise ctx.not_enclosed(f, "the intervals leave the domain of")
+    try:
+        value = f(*map(plain, arguments))
+    except Exception as error:
+        ctx.raised(error, f, *arguments)
+        raise
+    if f in OVERFLOWING and isinstance(value, float) and not fits_floats(found):
+        ctx.raised(OverflowError(), f, *arguments)
+    return tag(value, ctx, found)
+
+
+def _rule_for_zero(ctx: Any, f: Any, arguments: tuple[Any, ...]) -> Any:
+    """The rule of a function for a constant zero, whose sign is known; None in all other cases."""
+    number, rule = OF_ZERO.get(f, (0, None))
+    if rule is None or allmetadata(ctx, arguments[number]) or plain(arguments[number]) != 0:
+        return None
+    sign = math.copysign(1.0, plain(arguments[number]))
+    return lambda choose, *spans: rule(sign, *spans)
+
+
+@hidden
+def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
+    call = fold_call(f, items, more, keywords)
+    if not allmetadata(ctx, *call.operands) or runs_own_method(f, call.operands):
+        return call_without_overload(f, call.arguments, keywords)
+    if set(keywords) - {"start", "default"}:
+        raise ctx.not_enclosed(f, "there is no rule for such operands of")
+    with workprec(ctx.precision):
+        spans = [ctx.span(f, value) for value in call.operands]
+        found = FOLDS[f](spans)
+    named = {name: plain(value) for name, value in keywords.items() if name == "start"}
+    try:
+        value = f(*call.plain_arguments, **named)
+    except Exception as error:
+        ctx.raised(error, f, *call.items)
+        raise
+    if f is math.fsum and not fits_floats(found):
+        ctx.raised(OverflowError(), f, *call.items)
+    return tag(value, ctx, found)
+
+
+for _function in (*RULES, *CHOICES):
+    Intervals.overdub.register(_function)(_apply)
+Intervals.overdub.register(pow)(without_modulus(_apply))
+for _function in FOLDS:
+    Intervals.overdub.register(_function)(_fold)
+for _function in COMPOSITIONS:
+    if _function not in APPROXIMATE:
+        Intervals.overdub.register(_function)(compose)
+
+
+RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel

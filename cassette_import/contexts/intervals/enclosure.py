@@ -16,9 +16,7 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.intervals.context import REAL_NUMBERS
-from cassette_import.contexts.intervals.interval import Interval
-from cassette_import.contexts.intervals.overloads import Intervals
+from cassette_import.contexts.intervals.context import REAL_NUMBERS, Interval, Intervals
 from cassette_import.contexts.intervals.rules import CHOICES, FOLDS, RULES, bounds
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.intervals.context import REAL_NUMBERS
-from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
+from cassette_import.contexts.intervals.context import REAL_NUMBERS, Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
     FOLDS,

@@ -29,8 +29,7 @@ from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, is_compiled_by_numba, name_of, place_of
 from cassette_import.contexts.lanes.known_functions import STANDARD_LIBRARY
 from cassette_import.contexts.lanes.lane import Lane, LaneRange
-from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
-from cassette_import.contexts.lanes.merged_containers import ToldApart
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, ToldApart
 from cassette_import.contexts.lanes.nested_functions import VECTORIZED
 from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
 from cassette_import.importing.installation import install

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.contexts.parallel.conversion import Conversion
 from cassette_import.contexts.parallel.regions import Regions, outside
-from cassette_import.contexts.parallel.task_output import comparable, do_again
 from cassette_import.contexts.parallel.tasks import ParallelError, Site, Submissions, Task
-from cassette_import.contexts.parallel.worker import Outcome, execute
+from cassette_import.contexts.parallel.worker import Outcome, comparable, do_again, execute
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.installed_packages import is_installed, needs
 from cassette_import.interpreter.standard_error import StandardError

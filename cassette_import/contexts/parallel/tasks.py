@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.parallel.task_output import rebuilt, settings_of_program
-from cassette_import.contexts.parallel.worker import Dependency, Outcome, execute
+from cassette_import.contexts.parallel.worker import Dependency, Outcome, execute, rebuilt, settings_of_program
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.clock import perf_counter
 

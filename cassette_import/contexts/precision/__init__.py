@@ -3,8 +3,7 @@
 mpmath does the arithmetic (the extra `precision`).
 """
 
-from cassette_import.contexts.precision.context import Precision
-from cassette_import.contexts.precision.expressions import Culprit
+from cassette_import.contexts.precision.context import Culprit, Precision
 from cassette_import.contexts.precision.rounding import significant
 from cassette_import.contexts.precision.shadow import Shadowed, shadow
 

@@ -14,10 +14,18 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
-from cassette_import.contexts.precision.context import REAL_NUMBERS, Shadow
-from cassette_import.contexts.precision.expressions import ALL_BITS, bits_between
-from cassette_import.contexts.precision.overloads import OF_NUMBERS, Precision
-from cassette_import.contexts.precision.rules import DECISIONS, exact, rule_of, with_sign_of_zero
+from cassette_import.contexts.precision.context import (
+    ALL_BITS,
+    DECISIONS,
+    OF_NUMBERS,
+    REAL_NUMBERS,
+    Precision,
+    Shadow,
+    bits_between,
+    exact,
+    rule_of,
+    with_sign_of_zero,
+)
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.numbers.array_items import cursor_of_tagged
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN

@@ -9,10 +9,15 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.precision.context import Shadow
-from cassette_import.contexts.precision.expressions import Culprit, annotated_source, culprit_lines
-from cassette_import.contexts.precision.overloads import Precision
-from cassette_import.contexts.precision.rules import FOLDS, RULES
+from cassette_import.contexts.precision.context import (
+    FOLDS,
+    RULES,
+    Culprit,
+    Precision,
+    Shadow,
+    annotated_source,
+    culprit_lines,
+)
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.kits.numbers.compositions import COMPOSITIONS

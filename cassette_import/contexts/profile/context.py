@@ -31,9 +31,7 @@ from cassette_import.contexts.profile.call_tree import (
     leave_bodies,
     site_totals,
 )
-from cassette_import.contexts.profile.event_costs import Costs, costs_of
-from cassette_import.contexts.profile.statistics import Statistics, SummedStatistics
-from cassette_import.contexts.profile.table import ORDERS, table
+from cassette_import.contexts.profile.statistics import ORDERS, Costs, Statistics, SummedStatistics, costs_of, table
 from cassette_import.interpreter.callables import METHODS_OF_TYPES, split
 from cassette_import.interpreter.clock import perf_counter, processor_time
 from cassette_import.interpreter.hidden_frames import hidden

@@ -9,8 +9,7 @@ from collections import Counter
 from typing import Any
 
 from cassette_import.contexts.profile.call_tree import CallTrees, ThreadTree, walk
-from cassette_import.contexts.profile.statistics import Statistics
-from cassette_import.contexts.profile.table import label_text
+from cassette_import.contexts.profile.statistics import Statistics, label_text
 from cassette_import.kits.function_names import Label
 from cassette_import.kits.text import search_folders
 

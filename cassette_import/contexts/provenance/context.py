@@ -19,9 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
-from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
-from cassette_import.contexts.provenance.shown_values import runs_no_code
+from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
@@ -29,7 +27,160 @@ from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-__all__ = ["Cell", "Line", "Provenance"]
+__all__ = ["Cell", "Line", "Origin", "Piece", "Provenance", "Shown", "ranges", "runs_no_code", "shown"]
+
+# ---- values of which code in C makes the text: the text is made once, by the program's own `__str__`, and kept
+
+_ATOMS: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
+_DEEPEST: Final = 50
+
+
+def runs_no_code(value: Any, depth: int = 0) -> bool:
+    """Whether the text of a value is made without code of the program: it consists of built-in values alone.
+
+    >>> runs_no_code([1, {"a": 2.5}]), runs_no_code([object()])
+    (True, False)
+    """
+    kind = type(value)
+    if kind in _ATOMS:
+        return True
+    if depth > _DEEPEST or kind not in (list, tuple, dict):
+        return False
+    parts: Iterable[Any] = (*value, *value.values()) if kind is dict else value
+    return all(runs_no_code(part, depth + 1) for part in parts)
+
+
+class Shown:
+    """Stands for a value where code in C asks for its text."""
+
+    __slots__ = ("_context", "_value", "text")
+
+    def __init__(self, value: Any, context: Context) -> None:
+        self._value = value
+        self._context = context
+        self.text: Any = ""
+        """The text, which may be wrapped; empty until it is made."""
+
+    @hidden
+    def __str__(self) -> str:
+        """Make the text, as `str` makes it of the value."""
+        self.text = recurse(self._context, str, self._value)
+        made: str = plain(self.text)
+        return made
+
+
+class _ShownNumber(Shown):
+    """Stands for a number: writers of `csv` may quote other values only."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return float(plain(self._value))
+
+
+def shown(value: Any, context: Context) -> Shown:
+    """Stand for a value, which may be wrapped, until its text is made in the context."""
+    kind = type(plain(value))
+    is_number = any(hasattr(kind, name) for name in ("__index__", "__int__", "__float__"))
+    return (_ShownNumber if is_number else Shown)(value, context)
+
+
+# ---- cells of tables, and the origins of values that were computed from them
+
+
+class Cell(NamedTuple):
+    """A cell of an input: its file, its line and column, both counted from 1, and the name of the column if known.
+
+    >>> str(Cell("sales.csv", 3, 28, "price"))
+    'sales.csv:AB3'
+    """
+
+    file: str
+    line: int
+    column: int
+    name: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The column and line, in the notation of spreadsheets."""
+        return f"{_letters(self.column)}{self.line}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.place}"
+
+
+def _letters(column: int) -> str:
+    text = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+Piece = tuple[int, int, "Origin"]
+"""A part of a text: its start, its end and its origin."""
+
+
+class Origin:
+    """The origin of a value: a cell, or the origins of the values from which it was computed.
+
+    The sum of many cells refers to the origins of its operands, not to all cells; `cells` collects them when needed.
+    """
+
+    __slots__ = ("cell", "parents", "pieces")
+
+    def __init__(
+        self, parents: tuple[Origin, ...] = (), cell: Any = None, pieces: tuple[Piece, ...] | None = None
+    ) -> None:
+        self.parents = parents
+        self.cell = cell
+        self.pieces = pieces
+
+    @property
+    def cells(self) -> list[Any]:
+        """The cells, sorted."""
+        found, seen, work = set(), set(), [self]
+        while work:
+            origin = work.pop()
+            if id(origin) in seen:
+                continue
+            seen.add(id(origin))
+            if origin.cell is not None:
+                found.add(origin.cell)
+            work += origin.parents
+        return sorted(found, key=lambda cell: (isinstance(cell, str), cell))
+
+    def pieces_of(self, text: str) -> tuple[Piece, ...]:
+        """The parts of a text with this origin."""
+        return self.pieces if self.pieces is not None else ((0, len(text), self),)
+
+    def __repr__(self) -> str:
+        return f"<Origin {', '.join(ranges(self.cells))}>"
+
+
+def ranges(cells: Iterable[Any]) -> Iterator[str]:
+    """Cells as text, with consecutive cells of a column as a range.
+
+    >>> list(ranges([Cell("a.csv", 2, 2), Cell("a.csv", 3, 2), Cell("a.csv", 4, 2), Cell("a.csv", 4, 3)]))
+    ['a.csv:B2-B4', 'a.csv:C4']
+    """
+    runs: list[list[Cell]] = []
+    others = []
+    for cell in cells:
+        if not isinstance(cell, Cell):
+            others.append(str(cell))
+    for cell in sorted((cell for cell in cells if isinstance(cell, Cell)), key=lambda one: (one[0], one[2], one[1])):
+        last = runs[-1][-1] if runs else None
+        if last is not None and (last.file, last.column, last.line + 1) == (cell.file, cell.column, cell.line):
+            runs[-1].append(cell)
+        else:
+            runs.append([cell])
+    for run in runs:
+        yield str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1].place}"
+    yield from others
+
+
+# ---- the context `Provenance`: finds the cells of the input from which each number of a report was computed
 
 _LIMIT: Final = 50
 

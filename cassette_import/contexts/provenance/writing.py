@@ -16,9 +16,7 @@ from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, tag
 from cassette_import.activation.verbs import fallback, recurse
-from cassette_import.contexts.provenance.cells import Origin, Piece
-from cassette_import.contexts.provenance.context import Provenance
-from cassette_import.contexts.provenance.shown_values import Shown, runs_no_code, shown
+from cassette_import.contexts.provenance.context import Origin, Piece, Provenance, Shown, runs_no_code, shown
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import iterate_outside
 from cassette_import.runtime.tagging.wrappers import plain

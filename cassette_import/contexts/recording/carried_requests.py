@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
 from cassette_import.contexts.recording.requests_by_function import (
@@ -21,6 +20,7 @@ from cassette_import.contexts.recording.requests_by_function import (
     Parameters,
     parameters_of_method,
 )
+from cassette_import.contexts.recording.values import Encoder, shortened
 
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.request_filters import RequestFilter

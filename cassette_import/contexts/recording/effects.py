@@ -28,7 +28,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.recording import decoding
+from cassette_import.contexts.recording import values
 from cassette_import.contexts.recording.proxies import is_proxy
 
 __all__ = [
@@ -159,7 +159,7 @@ def _leaves_in(path: Path, value: Any, depth: int) -> Iterator[_Leaf]:
         memory = _memory_of(value)
         if memory is not None:
             yield _Leaf(path, value, "bytes", memory.tobytes())
-        elif decoding.is_array(value):
+        elif values.is_array(value):
             is_of_objects = value.dtype.hasobject
             yield _Leaf(path, value, "items" if is_of_objects else "npy", _contents(value))
         elif isinstance(value, io.BytesIO | io.StringIO):
@@ -209,7 +209,7 @@ def _memory_of(value: Any) -> memoryview | None:
 
 def _is_foreign_buffer(value: Any) -> bool:
     ctypes: Any = sys.modules.get("_ctypes")
-    if decoding.is_array(value):
+    if values.is_array(value):
         return not value.dtype.hasobject
     return ctypes is not None and isinstance(value, ctypes.Array | ctypes.Structure)
 
@@ -253,7 +253,7 @@ def _common_length(first: bytes, second: bytes) -> int:
 
 
 def _changed_items(value: Any, before: list[Any], encode: Encode) -> list[Any] | None:
-    now = list(value.flat) if decoding.is_array(value) else list(value)
+    now = list(value.flat) if values.is_array(value) else list(value)
     if len(now) == len(before) and all(map(_is_same, now, before)):
         return None
     places = {id(item): index for index, item in reversed(list(enumerate(before)))}
@@ -263,7 +263,7 @@ def _changed_items(value: Any, before: list[Any], encode: Encode) -> list[Any] |
             items.append(places[id(item)])
             continue
         encoded, shown = encode(item)
-        if shown is not item and not decoding.is_array(value):
+        if shown is not item and not values.is_array(value):
             value[index] = shown
         items.append([encoded])
     return ["items", items]
@@ -298,7 +298,7 @@ def _changed_set(value: Any, before: set[Any], encode: Encode) -> list[Any] | No
 
 
 def _changed_array(value: Any, before: Any, encode: Encode) -> list[Any] | None:
-    return None if value.tobytes() == before.tobytes() else ["npy", decoding.encoded_array(value.copy())]
+    return None if value.tobytes() == before.tobytes() else ["npy", values.encoded_array(value.copy())]
 
 
 def _is_same(first: Any, second: Any) -> bool:
@@ -347,12 +347,12 @@ def _repeat_bytes(target: Any, content: Any, decode: Decode) -> None:
 
 
 def _repeat_items(target: Any, content: Any, decode: Decode) -> None:
-    before = list(target.flat) if decoding.is_array(target) else list(target)
+    before = list(target.flat) if values.is_array(target) else list(target)
     items = [before[item] if isinstance(item, int) else decode(item[0]) for item in content]
     if isinstance(target, deque):
         target.clear()
         target.extend(items)
-    elif decoding.is_array(target):
+    elif values.is_array(target):
         for index, item in enumerate(items):
             target.flat[index] = item
     else:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from cassette_import.contexts.recording.encoding import with_texts
+from cassette_import.contexts.recording.values import with_texts
 
 __all__ = ["USUAL_SECRETS", "Base64Secret", "Mask", "spellings"]
 

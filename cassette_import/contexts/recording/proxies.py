@@ -19,8 +19,8 @@ from types import (
 )
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.recording.decoding import BadValue, located
 from cassette_import.contexts.recording.tracebacks import without_frames_in
+from cassette_import.contexts.recording.values import BadValue, located
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER

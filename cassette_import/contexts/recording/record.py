@@ -16,7 +16,6 @@ from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.effects import Effects, is_callback, place_of_filled_buffer
-from cassette_import.contexts.recording.encoding import Encoder, encoded_error
 from cassette_import.contexts.recording.event_loops import LoopQueue, RecordedLoop, origin_of_task
 from cassette_import.contexts.recording.external_calls import (
     IN_EXTERNAL_CALL,
@@ -41,6 +40,7 @@ from cassette_import.contexts.recording.request_options import (
     listed,
 )
 from cassette_import.contexts.recording.tracebacks import without_frames_in
+from cassette_import.contexts.recording.values import Encoder, encoded_error
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER

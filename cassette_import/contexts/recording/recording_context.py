@@ -22,7 +22,6 @@ from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.call_sequences import StartedJobs
 from cassette_import.contexts.recording.carried_requests import CarriedRequests
 from cassette_import.contexts.recording.effects import length_of, place_of_filled_buffer
-from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.event_loops import LoopQueue, queue_of_running_loop, watch_loops
 from cassette_import.contexts.recording.external_calls import (
     CALLED_BACK,
@@ -47,6 +46,7 @@ from cassette_import.contexts.recording.external_functions import (
 )
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
+from cassette_import.contexts.recording.values import Encoder, shortened
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_to_replay import (
+    AnyOrder,
     CallsInAnyOrder,
     CallsInRecordedOrder,
     EndOfRecording,
+    ReplayOrder,
     SameCalls,
     described_call,
     is_same_call,
@@ -23,13 +25,18 @@ from cassette_import.contexts.recording.calls_to_replay import (
 from cassette_import.contexts.recording.carried_requests import Carried
 from cassette_import.contexts.recording.event_loops import Arrival, LoopQueue
 from cassette_import.contexts.recording.external_calls import ignored_call, is_external
-from cassette_import.contexts.recording.mismatches import Mismatches
 from cassette_import.contexts.recording.record import Record
 from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch, read
-from cassette_import.contexts.recording.replay_order import AnyOrder, ReplayOrder
-from cassette_import.contexts.recording.replayed_calls import NewCall, NewCalls, ReplayedCalls, make_again, use_object
+from cassette_import.contexts.recording.replayed_calls import (
+    Mismatches,
+    NewCall,
+    NewCalls,
+    ReplayedCalls,
+    ReplayedValues,
+    make_again,
+    use_object,
+)
 from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
-from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
 from cassette_import.contexts.recording.requests_by_function import DEFAULT_PARTS
 from cassette_import.contexts.recording.tracebacks import without_frames_in
@@ -38,7 +45,7 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.kits.reporting import Writer as ReportWriter
 
 if TYPE_CHECKING:
-    from cassette_import.contexts.recording.matching import RequestMatcher
+    from cassette_import.contexts.recording.requests_of_calls import RequestMatcher
 
 __all__ = ["RECORD_MODES", "Replay", "check_choice", "inspected", "opened", "parts_to_match", "replayed_function"]
 

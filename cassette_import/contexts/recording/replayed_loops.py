@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.contexts.recording.calls_to_replay import Patience
 from cassette_import.contexts.recording.event_loops import EXTERNAL, Arrival, LoopQueue
 from cassette_import.contexts.recording.recording_file import LoopSteps
-from cassette_import.contexts.recording.replay_order import Patience
 
 __all__ = ["ReplayedLoop"]
 

@@ -12,9 +12,8 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.recording.matching import named_function
 from cassette_import.contexts.recording.request_options import LEFT_OUT, Names, RequestOptions, listed
-from cassette_import.contexts.recording.requests_of_calls import Request, split_address
+from cassette_import.contexts.recording.requests_of_calls import Request, named_function, split_address
 
 __all__ = ["RequestFilter", "Response"]
 

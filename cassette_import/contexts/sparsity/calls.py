@@ -25,7 +25,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.sparsity import mixtures, movements
+from cassette_import.contexts.sparsity import array_rules
+from cassette_import.contexts.sparsity.array_rules import (
+    FUNCTIONS,
+    axis_of,
+    call_plain,
+    depends,
+    each,
+    handles,
+    joined_over,
+)
 from cassette_import.contexts.sparsity.arrays import (
     Array,
     array,
@@ -37,15 +46,6 @@ from cassette_import.contexts.sparsity.arrays import (
 )
 from cassette_import.contexts.sparsity.branches import truth_of
 from cassette_import.contexts.sparsity.errors import SparsityError, name_of
-from cassette_import.contexts.sparsity.function_table import (
-    FUNCTIONS,
-    axis_of,
-    call_plain,
-    depends,
-    each,
-    handles,
-    joined_over,
-)
 from cassette_import.contexts.sparsity.losses import is_of_program, names_number
 from cassette_import.contexts.sparsity.number import (
     DISPATCH,
@@ -64,7 +64,7 @@ from cassette_import.contexts.sparsity.number import (
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.contexts.sparsity.stores import CONTAINERS, GuardedIterator, Stores, binds_outside, contains_number
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.tagging.rules.copies import is_new_of_named_tuple
+from cassette_import.runtime.tagging.rules.construction import is_new_of_named_tuple
 
 __all__ = ["Calls", "call_function", "call_ufunc", "product_of_matrices"]
 
@@ -72,7 +72,7 @@ __all__ = ["Calls", "call_function", "call_ufunc", "product_of_matrices"]
 #
 # Importing the module registers it for NumPy's protocols.
 
-_REGISTERED: Final = mixtures, movements  # their rules are in the table once they are imported
+_REGISTERED: Final = array_rules, array_rules  # their rules are in the table once they are imported
 
 
 def call_function(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -277,7 +277,7 @@ def _method(owner: Any, name: str) -> Any:
     return lambda *arguments, **keywords: call_function(run, f, (owner, *arguments), keywords)
 
 
-DISPATCH.update(ufunc=call_ufunc, function=call_function, cast=movements.cast, method=_method)
+DISPATCH.update(ufunc=call_ufunc, function=call_function, cast=array_rules.cast, method=_method)
 
 
 # ---- calls in the program: the rules of functions that numbers with dependences reach, and which calls are refused

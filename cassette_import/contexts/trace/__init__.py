@@ -1,7 +1,7 @@
 """The context `Trace`, which writes each call with its arguments and its result while the program runs."""
 
 from cassette_import.contexts.trace import accelerated_trace as accelerated_trace
+from cassette_import.contexts.trace.accelerated_trace import complete
 from cassette_import.contexts.trace.context import Trace
-from cassette_import.contexts.trace.rest_file import complete
 
 __all__ = ["Trace", "complete"]

@@ -1,10 +1,15 @@
-"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator."""
+"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator.
+
+The accelerator writes a trace in blocks. The block that it is filling is a second file beside that of the trace, which
+a killed process leaves behind.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
 import stat
+import struct
 import types
 from contextvars import Token
 from typing import Any, ClassVar, Final
@@ -12,14 +17,67 @@ from typing import Any, ClassVar, Final
 from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 from cassette_import.contexts.trace.context import ACCELERATED, Trace
 from cassette_import.contexts.trace.output import WORDS, CallStack, Output, TracedThread, Tree, output_of
-from cassette_import.contexts.trace.rest_file import SUFFIX
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.kits.function_names import SYSTEM, display
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
-__all__ = ["TreeInC", "is_block_file"]
+__all__ = ["SUFFIX", "TreeInC", "complete", "is_block_file"]
+
+# ---- the rest of a trace whose process was killed: what lay in the block that was not written yet
+
+SUFFIX: Final = ".rest"
+"""What the name of the second file has at the end."""
+_TEXT: Final = 65536
+_LAYOUT: Final = struct.Struct(f"={_TEXT}s64sQQ")
+"""Text between zeros, a mark, the place of the block in the file, and whether other processes have written, too."""
+_MARK: Final = b"cassette_import: the rest of a trace"
+
+
+def complete(path: str | os.PathLike[str]) -> bool:
+    """Add the last lines to a trace whose process was killed while it wrote them.
+
+    Parameters
+    ----------
+    path:
+        The file of the trace. The lines are taken from the file beside it whose name ends with ``.rest``, which is
+        removed.
+
+    Returns
+    -------
+    bool
+        Whether there was such a file.
+
+    Raises
+    ------
+    ValueError
+        If the other file is not the rest of a trace.
+    OSError
+        If the file cannot be written.
+
+    Example
+    -------
+    >>> complete("trace.txt")  # this one is complete
+    False
+    """
+    rest = os.fspath(path) + SUFFIX
+    try:
+        with open(rest, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return False
+    if len(data) != _LAYOUT.size or not data.startswith(_MARK, _TEXT):
+        raise ValueError(f"{rest} is not the rest of a trace")
+    text, _, place, is_shared = _LAYOUT.unpack(data)
+    found = text.strip(b"\0")
+    with open(path, "r+b") as file:
+        # A kill may come when the block is written and not emptied yet: then it is written again, to the same place.
+        file.seek(*((0, os.SEEK_END) if is_shared else (place + text.find(found), os.SEEK_SET)))
+        file.write(found)
+    os.remove(rest)
+    return True
+
 
 # ---- a trace that is a tree in a file, whose lines the accelerator writes
 #

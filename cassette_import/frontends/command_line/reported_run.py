@@ -21,8 +21,7 @@ from cassette_import.kits.text import error_line
 from cassette_import.specialization.progress import PROGRESS
 
 if TYPE_CHECKING:
-    from cassette_import.frontends.subprocesses.family_results import FamilyResults
-    from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+    from cassette_import.frontends.subprocesses.process_family import FamilyResults, ProcessFamily
 
 __all__ = ["run_and_report"]
 
@@ -136,7 +135,7 @@ class _Guarded:
 
 def _family_results(contexts: Sequence[Context], output: str | None, report_file: str | None) -> FamilyResults:
     # All that the family needs is imported now: later, the program may hide modules of the standard library.
-    from cassette_import.frontends.subprocesses.family_results import FamilyResults
+    from cassette_import.frontends.subprocesses.process_family import FamilyResults
 
     return FamilyResults(contexts, output, report_file)
 

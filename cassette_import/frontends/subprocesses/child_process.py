@@ -20,8 +20,7 @@ from cassette_import.frontends.programs.exit_hooks import call_before_exit, repl
 from cassette_import.frontends.programs.import_path import current_folders, make_way_for
 from cassette_import.frontends.programs.main_module import code_of_main
 from cassette_import.frontends.programs.user_program import CannotRun, Script
-from cassette_import.frontends.subprocesses.family_results import FamilyResults
-from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+from cassette_import.frontends.subprocesses.process_family import FamilyResults, ProcessFamily
 from cassette_import.importing.installation import install_unchecked
 from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.hidden_frames import hidden

@@ -3,18 +3,27 @@
 The interpreter itself carries out a comprehension, a `return` or an f-string. Where a context type tags values,
 `insert_unwrapping` adds a call of the runtime there. It runs before events are built; the names of the functions that
 it calls start with ``@``, so these calls are no events.
+
+A function leaves the wrapper of what it returns in the state of the thread. The `__exit__` of a manager, a `finally`
+clause and the method `__del__` run after that, and what they return would take its place. So the wrapper is left again
+behind them.
+
+A variable of an overdubbed function may hold a wrapper, and a function in it may run where the context is not active:
+in another thread, or after the end. So if any value may be tagged, such a function runs a copy of its plain body in
+which each load of a free variable takes the wrapper off. A generator has one body for all contexts; it asks which is
+active.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms import class_bodies
+from cassette_import.rewriting.forms import binding_statements
 from cassette_import.rewriting.forms.binding_statements import (
     Names,
     async_clause,
@@ -24,10 +33,251 @@ from cassette_import.rewriting.forms.binding_statements import (
     with_block,
 )
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.annotations import LITERAL, NOOVERDUB, has, is_number
+from cassette_import.rewriting.trees.annotations import AROUND, LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
+from cassette_import.rewriting.trees.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Function,
+    clone,
+    is_suspendable,
+    reads_locals,
+    survey,
+)
 from cassette_import.rewriting.trees.traversal import children, rebuild
+
+# ---- the plain branch of a closure: it reads its free variables without wrappers
+
+
+def free_names(function: Function, around: Iterable[str]) -> frozenset[str]:
+    """The names of the functions around a function that it may read; `around` are those that are not in the tree."""
+    known = getattr(function, AROUND, (None, ()))[1]
+    nonlocal_names: set[str] = set()
+    if not isinstance(function, ast.Lambda):
+        work: list[ast.AST] = list(function.body)
+        while work:
+            part = work.pop()
+            if isinstance(part, ast.Nonlocal):
+                nonlocal_names.update(part.names)
+            elif not isinstance(part, (*FUNCTIONS, ast.ClassDef, ast.expr)):
+                work += ast.iter_child_nodes(part)
+    own = survey(function).bound - nonlocal_names
+    return (frozenset(known) | frozenset(around) | nonlocal_names) - own - survey(function).declared
+
+
+def with_plain_reads(block: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt] | None:
+    """A copy of a block whose free variables are read without wrappers; None if it reads none."""
+    reads = _Reads(names, symbols.READ_PLAIN)
+    made: list[Any] = [reads.visit(clone(statement)) for statement in block]
+    return made if reads.found else None
+
+
+def with_plain_reads_of(value: ast.expr, names: frozenset[str]) -> ast.expr | None:
+    """The same for the body of a lambda."""
+    reads = _Reads(names, symbols.READ_PLAIN)
+    made: Any = reads.visit(clone(value))
+    return made if reads.found else None
+
+
+def insert_reads_where_active(node: Any, names: frozenset[str]) -> Any:
+    """A statement or expression of a generator, changed in place: it takes wrappers off where no context is active."""
+    return _Reads(names, symbols.READ_WHERE_ACTIVE, in_use=True).visit(node)
+
+
+class _Reads(ast.NodeTransformer):
+    """Puts a call around each load of some names; functions and classes in the block are left out."""
+
+    def __init__(self, names: frozenset[str], function: str, in_use: bool = False) -> None:
+        self._names = names
+        self._function = function
+        self._in_use = in_use
+        self.found = False
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._names or not isinstance(node.ctx, ast.Load) or hasattr(node, NOOVERDUB):
+            return node
+        self.found = True
+        at = At(node)
+        call = at.call(at.symbol(self._function), [node])
+        if not self._in_use:
+            return call
+        made = at.either(at.symbol(symbols.METADATA_EXISTS), call, node)
+        setattr(made, NOOVERDUB, True)
+        return made
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+        self.visit(node.args)
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        self.visit(node.args)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+        node.bases = [self.visit(one) for one in node.bases]
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.match_case:
+        if node.guard is not None:
+            node.guard = self.visit(node.guard)
+        node.body = [self.visit(part) for part in node.body]
+        return node
+
+
+# ---- where values may be tagged: values that are returned while code is still to run, and keep their wrappers
+
+_WITH = (ast.With, ast.AsyncWith)
+_TRY = (ast.Try, ast.TryStar)
+
+
+def with_returns_kept(function: Function, block: list[ast.stmt]) -> list[ast.stmt]:
+    """The block of a function, in which wrappers are left again behind code that runs after `return`."""
+    keeper = _InStack() if reads_locals(function) else _InVariable()
+    if getattr(function, "name", None) == "__del__":
+        return keeper.around(keeper.kept_before(), block)
+    return _kept(block, is_suspendable(function), keeper)
+
+
+class _InVariable:
+    """Where what is returned is kept: in a variable of the function."""
+
+    def nothing(self) -> ast.stmt:
+        """Before a block whose results are kept."""
+        return self._assigned(At.nowhere(), At.nowhere().constant(None))
+
+    def kept_before(self) -> ast.stmt:
+        """Keep what was returned before."""
+        nowhere = At.nowhere()
+        return self._assigned(nowhere, _done(nowhere, symbols.RETURNED_BEFORE))
+
+    def kept(self, at: At, value: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """Keep a value that is about to be returned: statements, and what is returned then."""
+        assigned: ast.stmt = at.put(ast.Assign([at.store(temporaries.RETURNED_VALUE)], value))
+        return [assigned], at.load(temporaries.RETURNED_VALUE)
+
+    def is_kept(self, value: ast.expr) -> bool:
+        """Whether `value` is what an inner block has kept."""
+        return isinstance(value, ast.Name) and value.id == temporaries.RETURNED_VALUE
+
+    def around(self, begin: ast.stmt, block: list[ast.stmt]) -> list[ast.stmt]:
+        """A block that runs between two statements of any other function."""
+        nowhere = At.nowhere()
+        return [begin, nowhere.put(ast.Try(block, [], [], [self._left_again(nowhere)]))]
+
+    def finally_clause(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        """A clause that runs after `return`."""
+        return [self.kept_before(), *block, self._left_again(At.nowhere())]
+
+    def _assigned(self, at: At, value: ast.expr) -> ast.stmt:
+        setattr(value, NOOVERDUB, True)
+        return at.put(ast.Assign([at.store(temporaries.RETURNED_VALUE)], value))
+
+    def _left_again(self, at: At) -> ast.stmt:
+        left = _done(at, symbols.LEFT_AGAIN, at.load(temporaries.RETURNED_VALUE))
+        made: ast.stmt = at.put(ast.Expr(at.either(at.symbol(symbols.METADATA_EXISTS), left, at.constant(None))))
+        setattr(made, NOOVERDUB, True)
+        return made
+
+
+class _InStack(_InVariable):
+    """Where what is returned is kept: in a stack of the frame, because the function would see variables."""
+
+    def nothing(self) -> ast.stmt:
+        return _step(symbols.STACK_RETURNED, At.nowhere().constant(None))
+
+    def kept_before(self) -> ast.stmt:
+        nowhere = At.nowhere()
+        return _step(symbols.STACK_RETURNED, _done(nowhere, symbols.RETURNED_BEFORE))
+
+    def kept(self, at: At, value: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        return [], _done(at, symbols.KEEP_RETURNED, value)
+
+    def is_kept(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and hasattr(value, _KEEPS)
+
+    def finally_clause(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        return self.around(self.kept_before(), block)  # the stack is emptied also where the clause fails
+
+    def _left_again(self, at: At) -> ast.stmt:
+        return _step(symbols.LEFT_FROM_STACK)
+
+
+_KEEPS: Final = "_keeps"
+
+
+def _done(at: At, symbol: str, *operands: ast.expr) -> ast.expr:
+    """The call of a function of our own, which is no event."""
+    made = at.call(at.symbol(symbol), operands)
+    setattr(made, NOOVERDUB, True)
+    if symbol == symbols.KEEP_RETURNED:
+        setattr(made, _KEEPS, True)
+    return made
+
+
+def _step(symbol: str, *operands: ast.expr) -> ast.stmt:
+    nowhere = At.nowhere()
+    made: ast.stmt = nowhere.put(ast.Expr(_done(nowhere, symbol, *operands)))
+    setattr(made, NOOVERDUB, True)
+    return made
+
+
+def _kept(block: list[ast.stmt], may_be_closed: bool, keeper: _InVariable) -> list[ast.stmt]:
+    """A block; a generator may be closed anywhere, after `return` as well, and runs its `finally` clauses then."""
+    made: list[ast.stmt] = []
+    for statement in block:
+        if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            made.append(statement)
+            continue
+        returns = isinstance(statement, (*_WITH, *_TRY)) and any(_returns_in([statement], keeper))
+        for owner, name in _blocks_of(statement):
+            setattr(owner, name, _kept(getattr(owner, name), may_be_closed, keeper))
+        if isinstance(statement, _TRY) and statement.finalbody and (returns or may_be_closed):
+            statement.finalbody = keeper.finally_clause(statement.finalbody)
+        made += _around_block(statement, keeper) if isinstance(statement, _WITH) and returns else [statement]
+    return made
+
+
+def _around_block(statement: ast.With | ast.AsyncWith, keeper: _InVariable) -> list[ast.stmt]:
+    """`with`: each value that is returned out of the block is kept, and left again behind `__exit__`."""
+    for block, number, found in _returns_in([statement], keeper):
+        statements, found.value = keeper.kept(At(found), found.value)
+        block[number:number] = statements
+    return keeper.around(keeper.nothing(), [statement])
+
+
+def _returns_in(block: list[ast.stmt], keeper: _InVariable) -> Iterator[tuple[list[ast.stmt], int, Any]]:
+    """The statements in a block that return a value that may have metadata, last ones first."""
+    for number in reversed(range(len(block))):
+        statement = block[number]
+        if isinstance(statement, ast.Return):
+            value = statement.value
+            if not (value is None or isinstance(value, ast.Constant) or keeper.is_kept(value)):
+                yield block, number, statement
+        elif not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            for owner, name in _blocks_of(statement):
+                yield from _returns_in(getattr(owner, name), keeper)
+
+
+def _blocks_of(statement: ast.stmt) -> Iterator[tuple[Any, str]]:
+    for owner in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(owner, name, None), list):
+                yield owner, name
+
+
+# ---- where values may be tagged: calls that take wrappers off, where a value leaves the variables without an event
 
 VARIABLES: Final = Names(frozenset())
 CATCHING: Final = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
@@ -101,7 +351,7 @@ def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, 
         return []
     found = children(node, _UNVISITED.get(node.__class__, ()))
     if isinstance(node, ast.ClassDef):
-        inside = class_bodies.names_of_class(node)
+        inside = binding_statements.names_of_class(node)
         return [(name, index, child, inside if name == "body" else names) for name, index, child in found]
     if (names.of_class or names.may_be_prepared) and isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
         # The first iterable is evaluated in the class, everything else in a scope of its own.
@@ -138,10 +388,10 @@ def _leave(node: Any, names: Names, depth: int) -> Any:
     bind = None if names.leaving is not None and not names.leaving else _BINDING.get(kind)
     if names.of_class or names.may_be_prepared:
         if kind is ast.Name:
-            return class_bodies.read(node) if class_bodies.is_read(node, names) else node
+            return binding_statements.read(node) if binding_statements.is_read(node, names) else node
         if kind is ast.NamedExpr and node.target.id in names.of_class:
-            return class_bodies.bound_by_expression(node)
-        bind = class_bodies.BINDING.get(kind, bind)
+            return binding_statements.bound_by_expression(node)
+        bind = binding_statements.BINDING.get(kind, bind)
     if bind is not None:
         bind(node, names)
     if kind in _ANNOTATED:
@@ -242,7 +492,7 @@ def _subscript(node: ast.Subscript, names: Names) -> ast.expr:
 
 
 def _class(node: ast.ClassDef, names: Names) -> ast.stmt:
-    return class_bodies.with_decorator(node)
+    return binding_statements.with_decorator(node)
 
 
 def _has_defaults(node: Any) -> bool:

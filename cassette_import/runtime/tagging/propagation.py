@@ -21,17 +21,15 @@ from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import (
     bound_names,
     callback_arguments,
-    consumed_results,  # noqa: F401 - it adds itself
-    imported_names,
     matched_parts,
     rewritten_code,
 )
+from cassette_import.runtime.tagging.bound_names import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.callback_metadata import (
     CALLBACKS,
     keep_metadata_of_error,
     with_metadata_of_callback,
 )
-from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
     KINDS_OF_FAST_PATH,
     RULED_ALWAYS,
@@ -92,7 +90,6 @@ __all__ = [
     "claimed_item",
     "claimed_stop",
     "follow_metadata",
-    "imported_names",
     "is_plain_while_untagged",
     "item_of_plain_iterator",
     "items_to_unpack",

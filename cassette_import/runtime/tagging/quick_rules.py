@@ -26,9 +26,9 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.bound_names import DEFAULTS
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, namespace_in_use
-from cassette_import.runtime.tagging.defaults import DEFAULTS
 from cassette_import.runtime.tagging.fast_path import SIMPLE
 from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.shadow_store import drop_latest_unused

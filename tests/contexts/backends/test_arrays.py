@@ -5,7 +5,7 @@ import pytest
 from cassette_import.contexts import autodiff
 from cassette_import.contexts.backends import jit
 from cassette_import.contexts.graph import NotRepresentable
-from cassette_import.contexts.graph.array_functions import METHODS, functions
+from cassette_import.contexts.graph.arrays import METHODS, functions
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
 np = pytest.importorskip("numpy")

@@ -12,7 +12,8 @@ import time
 import pytest
 
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import call_paths, context, event_costs
+from cassette_import.contexts.profile import call_paths, context
+from cassette_import.contexts.profile import statistics as event_costs
 from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 

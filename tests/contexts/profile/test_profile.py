@@ -15,8 +15,9 @@ import pytest
 
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import call_tree, event_costs
+from cassette_import.contexts.profile import call_tree
 from cassette_import.contexts.profile import context as profile_context
+from cassette_import.contexts.profile import statistics as event_costs
 from cassette_import.contexts.profile import statistics as overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module

@@ -20,9 +20,8 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
-from cassette_import.contexts.recording.decoding import BadValue, Decoder
-from cassette_import.contexts.recording.encoding import Encoder
 from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
+from cassette_import.contexts.recording.values import BadValue, Decoder, Encoder
 
 OUTSIDE = {}
 """The results of the external functions below; empty in a replay."""

@@ -27,8 +27,8 @@ def test_functions_whose_rules_apply_always_have_rules():
 @pytest.mark.parametrize(
     ("function", "file"),
     [
-        (list.sort, "sorting"), (list.append, "lists"), (dict.update, "dicts"), (set.add, "sets"),
-        (getattr, "attributes"), (operator.getitem, "subscripts"), (operator.add, "operators"), (map, "iteration"),
+        (list.sort, "sorting"), (list.append, "containers"), (dict.update, "containers"), (set.add, "containers"),
+        (getattr, "attributes"), (operator.getitem, "containers"), (operator.add, "operators"), (map, "iteration"),
         (next, "iteration"), (max, "reductions"), (float, "conversions"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.graph.kinds import kind_of
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, same
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, kind_of, same
 from cassette_import.kits.numbers.numeric_values import is_array
 
 __all__ = [

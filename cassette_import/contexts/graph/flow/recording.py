@@ -13,15 +13,28 @@ from typing import Any, Final, Generic, TypeVar
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Part, alike, union
-from cassette_import.contexts.graph.flow.calls import Calls
-from cassette_import.contexts.graph.flow.loops import Loop
-from cassette_import.contexts.graph.flow.recorder import Recorder, is_table
-from cassette_import.contexts.graph.flow.shared import Again, Shared, Stale
-from cassette_import.contexts.graph.flow.symbol import Symbol, contains_symbol, is_array_symbol
-from cassette_import.contexts.graph.kinds import NUMBERS, numpy_number
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated
+from cassette_import.contexts.graph.flow.context import Calls, Loop
+from cassette_import.contexts.graph.flow.recorder import (
+    Again,
+    Recorder,
+    Shared,
+    Stale,
+    Symbol,
+    contains_symbol,
+    is_array_symbol,
+    is_table,
+)
+from cassette_import.contexts.graph.nodes import (
+    NUMBERS,
+    Built,
+    Constant,
+    Node,
+    NotRepresentable,
+    Template,
+    evaluated,
+    numpy_number,
+)
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.interpreter.callables import python_function

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
-from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.flow.statements import (
     Choice,
     Copies,
@@ -25,10 +24,9 @@ from cassette_import.contexts.graph.flow.statements import (
     inner,
     read_by,
 )
-from cassette_import.contexts.graph.kinds import kind_of
 from cassette_import.contexts.graph.known_functions import never_raises
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
-from cassette_import.contexts.graph.program_frame import assigned_name
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, NotRepresentable, Template, kind_of
+from cassette_import.contexts.graph.program import assigned_name
 
 __all__ = ["Variables"]
 

@@ -9,30 +9,21 @@ from cassette_import.runtime.tagging.rule_table import RULES, RULES_OF_TYPES, Ru
 from cassette_import.runtime.tagging.rules import (
     attributes,
     buffers,
-    cached_functions,
     callables,
     concurrency,
     construction,
     container_constructors,
-    context_managers,
+    containers,
     conversions,
-    copies,
-    dicts,
     iteration,
-    iterator_methods,
-    lists,
     operators,
-    recorded_iterators,
     reductions,
-    sets,
     sorting,
-    subscripts,
 )
 
 MODULES = (
-    attributes, buffers, cached_functions, callables, concurrency, construction, container_constructors,
-    context_managers, conversions, copies, dicts, iteration, iterator_methods, lists, operators, recorded_iterators,
-    reductions, sets, sorting, subscripts,
+    attributes, buffers, callables, concurrency, construction, container_constructors, containers, conversions,
+    iteration, operators, reductions, sorting,
 )  # fmt: skip
 """The files of rules."""
 

@@ -12,6 +12,7 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE, flags_of, is_a
 from cassette_import.rewriting import primitives
+from cassette_import.runtime.tagging.bound_names import DEFAULTS, note_assigned_defaults
 from cassette_import.runtime.tagging.computed_metadata import (
     BOUND_METHODS,
     add_to_contents,
@@ -20,7 +21,6 @@ from cassette_import.runtime.tagging.computed_metadata import (
     is_computed_from,
 )
 from cassette_import.runtime.tagging.container_contents import attributes_of
-from cassette_import.runtime.tagging.defaults import DEFAULTS, note_assigned_defaults
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_number

@@ -22,7 +22,7 @@ from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED, are_it
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
-from cassette_import.runtime.tagging.rules.recorded_iterators import Feed
+from cassette_import.runtime.tagging.rules.iteration import Feed
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.watched_calls import RecordedRest, RestOfKey, rest_of, watch
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
