@@ -14,6 +14,7 @@ from cassette_import.activation.tagging import NO_METADATA, metadata, tag
 from cassette_import.activation.verbs import overdub
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS, ORDERINGS
 from cassette_import.kits.numbers.fold_calls import fold_call
@@ -26,9 +27,7 @@ from cassette_import.kits.numbers.row import STEP
 from cassette_import.kits.numbers.sizes import COUNTS, SIZES
 from cassette_import.kits.numbers.table import COMPARISONS, FOLDS, NUMBERS, QUESTIONS, ROUNDINGS, TRUTHS, functions_of
 from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
+from cassette_import.kits.tagging import Tagged, leaf_name, plain, run
 
 __all__ = ["EVERY_ALGEBRA", "SYNONYMS", "Algebra", "Meaningless", "Number", "apply_rule", "evaluate"]
 

@@ -38,12 +38,12 @@ from cassette_import.contexts.allocations.memory import (
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.flamegraph import page_of
+from cassette_import.kits.events import FollowedBody
 from cassette_import.kits.function_names import Label, label_of_code, modules_by_file
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.text import file_size, plural, search_folders, short_path, text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["ORDERS", "Allocations", "MeasuredBody", "site_text", "table", "writers"]

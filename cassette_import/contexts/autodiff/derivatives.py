@@ -35,8 +35,7 @@ from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.partials import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, TRUTH_VALUES
-from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import WRAPPER_AWARE, plain
 
 __all__ = ["derivative", "gradient", "jvp", "vjp"]
 

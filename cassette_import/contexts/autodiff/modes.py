@@ -18,6 +18,7 @@ from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.errors import CassetteError, NotOverdubbable
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose, finished, ieee
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
@@ -39,10 +40,7 @@ from cassette_import.kits.numbers.partials import (
     partials_of,
 )
 from cassette_import.kits.numbers.table import row_of
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run, wrapped
+from cassette_import.kits.tagging import Tagged, items_outside, leaf_name, metas_of, plain, run, wrapped
 
 __all__ = [
     "ATTRIBUTES",

@@ -18,14 +18,12 @@ from typing import Any, Final
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.interpreter.hidden_frames import hidden, hide
+from cassette_import.kits.events import ACTIVE, QuickSite, quick_form
 from cassette_import.kits.numbers.own_operators import NUMBERS
 from cassette_import.kits.numbers.partials import sign_of_real
 from cassette_import.kits.numbers.row import formula_of
 from cassette_import.kits.numbers.table import row_of
-from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
-from cassette_import.runtime.tagging.wrappers import Tagged
+from cassette_import.kits.tagging import Tagged, refresh_sometimes, token_of_module
 
 __all__ = ["quick_derivative"]
 

@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN, unshared
 from cassette_import.kits.tagged_containers import check_holds_nothing, sequence_like
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
-from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.kits.tagging import SEQUENCES, Tagged, active_store, plain, tag_of
 
 _MISSING: Final[Any] = object()
 

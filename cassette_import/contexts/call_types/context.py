@@ -26,12 +26,12 @@ from cassette_import.contexts.call_types.stubs import CalledModule, add_calls, c
 from cassette_import.interpreter.protocols import cast
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.events import ModuleImport, importer
 from cassette_import.kits.function_names import described
 from cassette_import.kits.options import check_number, options_of
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.module_imports import ModuleImport, importer
 
 if TYPE_CHECKING:
     from cassette_import.kits.calls.accelerator._accelerator import Tally

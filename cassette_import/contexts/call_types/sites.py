@@ -29,10 +29,9 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.namespaces import class_attribute
+from cassette_import.kits.events import ModuleImport, characters_before
 from cassette_import.kits.function_names import display
 from cassette_import.kits.text import plural, printable, search_folders, short_path
-from cassette_import.runtime.dispatch.call_sites import characters_before
-from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = [
     "CLASSES",

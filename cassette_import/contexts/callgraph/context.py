@@ -21,14 +21,12 @@ from cassette_import.interpreter.protocols import cast
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.kits.calls.graphs import formats
 from cassette_import.kits.calls.graphs.graph import NOT_PYTHON, Function, Graph
+from cassette_import.kits.events import OVERDUBBED, AcceleratedHooks, ModuleImport, importer
 from cassette_import.kits.function_names import described, display
 from cassette_import.kits.options import check_number, options_of
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
-from cassette_import.runtime.module_imports import ModuleImport, importer
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["CallGraph"]
 

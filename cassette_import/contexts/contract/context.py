@@ -17,10 +17,10 @@ from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.operations import OPERATIONS, Operation
 from cassette_import.contexts.contract.traces import Box, Condition, Step
 from cassette_import.errors import CassetteError
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.enclosures.bounds import Bounds, Empty, exactly, middle
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 __all__ = ["REAL_NUMBERS", "Node", "Option", "PathRecorder", "Unreachable"]
 

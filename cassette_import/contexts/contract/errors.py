@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.errors import CassetteError, NotOverdubbable
-from cassette_import.runtime.dispatch.call_sites import CallSite
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
+from cassette_import.kits.events import CallSite
+from cassette_import.kits.tagging import leaf_name
 
 __all__ = ["NotContracted", "TooManyPaths"]
 

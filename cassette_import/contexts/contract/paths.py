@@ -32,8 +32,7 @@ from cassette_import.kits.numbers.own_operators import call_without_overload, ru
 from cassette_import.kits.numbers.row import Row
 from cassette_import.kits.numbers.table import COMPARISONS, functions_of
 from cassette_import.kits.tagged_containers import with_items_read
-from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import RULED_WHILE_TAGGED, plain
 
 __all__ = ["DECISIONS", "FOLDS", "RULES", "Path", "PathRecorder", "check_function", "less", "paths"]
 

@@ -29,9 +29,9 @@ from cassette_import.kits.numbers.table import BY_UFUNC, NUMBERS, QUESTIONS, ROU
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagged_containers import is_a_container
+from cassette_import.kits.tagging import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.tagging.classification import COMPUTES, UNCLASSIFIED, classification
 
 __all__ = ["COUNTED_ITEMS", "OPERATIONS", "ArrayRules", "Flops", "Operations", "Rule", "operations_with", "scaled"]
 

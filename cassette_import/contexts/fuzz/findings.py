@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.fuzz.inputs import decoded, encoded, is_huge, suffix_of
 from cassette_import.contexts.fuzz.running import LaterResult, TooSlow
-from cassette_import.runtime.dispatch.call_sites import CallSite, call_site_at
+from cassette_import.kits.events import CallSite, call_site_at
 
 __all__ = ["Finding", "Folder", "Key", "finding_key", "importable", "test_source"]
 

@@ -21,12 +21,10 @@ from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, 
 from cassette_import.contexts.fuzz.inputs import Path
 from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.contexts.fuzz.running import run_to_end
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.tagged_containers import with_items_tagged
+from cassette_import.kits.tagging import own_store, part_of_subject, plain
 from cassette_import.rewriting.forms.binding_statements import Way
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.matched_parts import part_of_subject
-from cassette_import.runtime.tagging.tag_scopes import own_store
-from cassette_import.runtime.tagging.wrappers import plain
 from cassette_import.specialization.passes import contextslot, nooverdub
 from cassette_import.specialization.passes.reflection import Reflection
 

@@ -25,7 +25,7 @@ from cassette_import.contexts.graph.arrays import (
 )
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, NotRepresentable, Template, nodes_in, refusal
 from cassette_import.kits.numbers.numeric_values import array_types, can_change
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
+from cassette_import.kits.tagging import leaf_name
 
 __all__ = ["ArrayVersions"]
 

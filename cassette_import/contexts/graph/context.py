@@ -28,19 +28,20 @@ from cassette_import.contexts.graph.known_functions import (
 )
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, NotRepresentable, Step, Template, refusal
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
+from cassette_import.kits.events import ACTIVE, OVERDUBBED, Activation, CallSite, is_silent, nearest_site
 from cassette_import.kits.numbers.lost_numbers import LosesNothing, unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.kits.numbers.own_operators import own_methods
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.runtime.silent_logging import is_silent
-from cassette_import.runtime.state import ACTIVE, Activation
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
-from cassette_import.runtime.tagging.rules.construction import is_new_of_named_tuple
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+from cassette_import.kits.tagging import (
+    Tagged,
+    calls_overdubbed,
+    holds_metadata,
+    is_new_of_named_tuple,
+    leaf_name,
+    metas_of,
+    plain,
+    tag_of,
+)
 
 __all__ = ["LITERALS", "TraceContext"]
 

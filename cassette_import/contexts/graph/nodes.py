@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.errors import CassetteError
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.numeric_values import is_array
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
+from cassette_import.kits.tagging import leaf_name
 
 __all__ = [
     "NUMBERS",

@@ -15,10 +15,9 @@ from typing import Any, Final
 from cassette_import.activation.context import Context
 from cassette_import.contexts.graph.nodes import same
 from cassette_import.interpreter.heap import functions_of
+from cassette_import.kits.events import OVERDUBBED, CallSite, nearest_site
 from cassette_import.kits.numbers.numeric_values import can_change
 from cassette_import.kits.outliving import CODE, COPIED, OPAQUE, copy_of, fill, outliving
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["NOT_FOLLOWED", "Outside", "namespace", "reachable", "stores_the_same"]
 

@@ -18,14 +18,12 @@ from cassette_import.contexts.graph.context import LITERALS, TraceContext
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
 from cassette_import.contexts.graph.nodes import Node, refusal, same
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.lost_numbers import unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.tagging import Tagged, items_outside, own_store, plain
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.tag_scopes import own_store
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = ["CONTAINERS", "TraceContext", "bound", "called", "changes_array", "items_of", "register_arrays"]
 

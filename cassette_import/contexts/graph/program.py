@@ -36,9 +36,9 @@ from cassette_import.contexts.graph.nodes import (
     sources,
 )
 from cassette_import.contexts.graph.tracing import Argument, Trace, parts_of
+from cassette_import.kits.events import CallSite, characters_before
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.dispatch.call_sites import CallSite, characters_before
 
 __all__ = [
     "DEEPEST",

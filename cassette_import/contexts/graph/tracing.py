@@ -29,11 +29,10 @@ from cassette_import.contexts.graph.overloads import TraceContext as _Traced
 from cassette_import.contexts.graph.overloads import register_optional
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.events import CallSite
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.kits.outliving import outliving
-from cassette_import.runtime.dispatch.call_sites import CallSite
-from cassette_import.runtime.tagging.tag_scopes import own_store
-from cassette_import.runtime.tagging.wrappers import metas_of, plain
+from cassette_import.kits.tagging import metas_of, own_store, plain
 
 __all__ = [
     "Argument",

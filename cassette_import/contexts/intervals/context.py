@@ -31,6 +31,7 @@ from cassette_import.contexts.intervals.rules import (
 )
 from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
 from cassette_import.kits.numbers.enclosures.spans import Span, as_span
@@ -38,10 +39,7 @@ from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, is_decided_by_types, unshared
 from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.kits.reporting import Writer
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import RULED_WHILE_TAGGED, leaf_name, plain
 
 __all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Interval", "Intervals", "NotEnclosed", "Undecided"]
 

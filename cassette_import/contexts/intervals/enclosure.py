@@ -24,7 +24,7 @@ from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.enclosures.spans import as_span
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
 from cassette_import.kits.tagged_containers import sequence_like, with_items_read, with_items_tagged
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 __all__ = ["enclosure"]
 

@@ -50,12 +50,11 @@ from cassette_import.contexts.lanes.merging import scattered
 from cassette_import.contexts.lanes.nested_functions import NESTED, original_of
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.kits.events import OVERDUBBED, is_silent
 from cassette_import.kits.outliving import COPIED, OPAQUE, copy_of, fill, outliving
+from cassette_import.kits.tagging import is_new_of_named_tuple
 from cassette_import.passes.if_conversion.conversion import SPECIAL_METHODS
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.runtime.silent_logging import is_silent
-from cassette_import.runtime.tagging.rules.construction import is_new_of_named_tuple
 
 __all__ = ["Calls", "Changes", "Objects", "SpecialMethods", "is_iterator", "shared_iterators"]
 

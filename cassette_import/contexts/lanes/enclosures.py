@@ -34,9 +34,9 @@ from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
 from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
 from cassette_import.errors import CassetteError
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.enclosures.spans import Span, as_span
 from cassette_import.kits.tagged_containers import sequence_like
-from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = ["enclosure"]
 

@@ -20,7 +20,7 @@ from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
 from cassette_import.kits.numbers.partials import FOLDS, LOCALLY_CONSTANT, TRUTH_VALUES, has_slopes, slope
 from cassette_import.kits.tagged_containers import sequence_like
-from cassette_import.runtime.tagging.wrappers import COMPUTED_BY
+from cassette_import.kits.tagging import COMPUTED_BY
 
 __all__ = ["NESTED", "VECTORIZED", "derivative", "gradient", "jvp", "original_of", "vjp"]
 

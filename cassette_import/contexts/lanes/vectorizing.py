@@ -35,9 +35,8 @@ from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbab
 from cassette_import.importing.installation import install
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.kits.events import ACTIVE, OVERDUBBED
 from cassette_import.passes.if_conversion import ConvertedCode
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
-from cassette_import.runtime.state import ACTIVE
 
 __all__ = [
     "Options",

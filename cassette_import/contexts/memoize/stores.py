@@ -26,8 +26,8 @@ from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import needs
 from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.interpreter.when_gone import when_gone
+from cassette_import.kits.events import OVERDUBBED
 from cassette_import.kits.targets import target_name
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 __all__ = ["FileLocks", "Folder", "HeldLock", "LockError", "Memory", "ResultLock", "Shared", "Store", "digest_of"]
 

@@ -21,15 +21,15 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import canrecurse, recurse
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.function_names import display, full_name
 from cassette_import.kits.numbers.fold_calls import show_additions
 from cassette_import.kits.numbers.numeric_values import floats_in, is_array
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
+from cassette_import.kits.tagging import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.classification import COMPUTES, UNCLASSIFIED, classification
 
 __all__ = ["NaNFound", "NoNaN", "Noting", "are_finite", "described", "described_operand", "has_numbers", "with_arrays"]
 

@@ -25,12 +25,12 @@ from cassette_import.contexts.parallel.worker import Outcome, comparable, do_aga
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.installed_packages import is_installed, needs
 from cassette_import.interpreter.standard_error import StandardError
+from cassette_import.kits.events import ACTIVE, INACTIVE
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.targets import Target, resolve_target, split_targets
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ from cassette_import.contexts.parallel.tasks import (
 )
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, INACTIVE
+from cassette_import.kits.events import ACTIVE, INACTIVE
 
 __all__ = ["MISSING", "ModuleVariables", "Regions", "Stored", "fill", "outside", "restore"]
 

@@ -32,6 +32,7 @@ from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadat
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.installed_packages import needs
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.fold_calls import fold_call
@@ -42,10 +43,8 @@ from cassette_import.kits.numbers.sizes import COUNTS
 from cassette_import.kits.numbers.table import NUMBERS, row_of
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
+from cassette_import.kits.tagging import leaf_name, plain
 from cassette_import.kits.text import plural, search_folders, short_path, text_writer
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = [
     "DECISIONS",

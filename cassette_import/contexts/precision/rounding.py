@@ -20,10 +20,10 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.errors import NotOverdubbable
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.numeric_values import holds_floats, is_array
 from cassette_import.kits.numbers.table import NUMBERS, functions_of
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.lost_metadata import leaf_name
+from cassette_import.kits.tagging import leaf_name
 
 __all__ = ["significant"]
 

@@ -20,12 +20,12 @@ from cassette_import.contexts.precision.context import (
 )
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
+from cassette_import.kits.events import CallSite
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.numeric_values import array_types, is_array
 from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.kits.tagging import plain
 from cassette_import.kits.text import plural
-from cassette_import.runtime.dispatch.call_sites import CallSite
-from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Shadowed", "shadow"]
 

@@ -9,8 +9,8 @@ from cassette_import.contexts.profile.context import QUICKEST, Profile
 from cassette_import.contexts.profile.statistics import Costs, costs_of
 from cassette_import.interpreter.protocols import cast
 from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.events import AcceleratedHooks
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 
 
 class _AcceleratedProfile(Profile, events=Events.CALLS):

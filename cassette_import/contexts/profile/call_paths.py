@@ -27,9 +27,8 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import ACTIVE, CLOSING_RESUMES, FollowedBody
 from cassette_import.kits.function_names import Label, described, label_of_code
-from cassette_import.runtime.followed_bodies import CLOSING_RESUMES, FollowedBody
-from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["CallPaths", "ProfiledBody", "new_body"]
 

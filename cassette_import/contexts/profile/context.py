@@ -37,14 +37,12 @@ from cassette_import.interpreter.clock import perf_counter, processor_time
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.events import NOT_FOLLOWED, AcceleratedHooks, FollowedBody, importer
 from cassette_import.kits.function_names import thread_name
 from cassette_import.kits.options import check_number, options_of
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
-from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
-from cassette_import.runtime.module_imports import importer
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["CompilingTime", "Profile", "writers"]

@@ -32,9 +32,9 @@ from cassette_import.contexts.profile.call_tree import (
     ThreadTree,
 )
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.events import characters_before
 from cassette_import.kits.function_names import Label
 from cassette_import.kits.text import plural, search_folders, short_path
-from cassette_import.runtime.dispatch.call_sites import characters_before
 
 __all__ = [
     "ANNOUNCED",

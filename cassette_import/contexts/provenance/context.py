@@ -23,9 +23,8 @@ from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
+from cassette_import.kits.tagging import Tagged, own_store, plain, tag_of
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = ["Cell", "Line", "Origin", "Piece", "Provenance", "Shown", "ranges", "runs_no_code", "shown"]
 

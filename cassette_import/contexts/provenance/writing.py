@@ -18,8 +18,7 @@ from cassette_import.activation.tagging import allmetadata, tag
 from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.contexts.provenance.context import Origin, Piece, Provenance, Shown, runs_no_code, shown
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.tagging.iterator_metadata import iterate_outside
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import iterate_outside, plain
 
 __all__ = ["register"]
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.kits.events import ACTIVE
 
 __all__ = ["CallSequences", "StartedJobs", "arrival_origin", "current_task", "job", "origin_of_result"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import underlying
-from cassette_import.runtime.dispatch.higher_order import CALLBACK_TAKERS
+from cassette_import.kits.events import CALLBACK_TAKERS
 
 __all__ = [
     "BOUNDARY",

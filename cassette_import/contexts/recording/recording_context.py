@@ -49,9 +49,8 @@ from cassette_import.contexts.recording.request_options import NO_OPTIONS, Reque
 from cassette_import.contexts.recording.values import Encoder, shortened
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import ACTIVE, HIGHER_ORDER
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.state import ACTIVE
 
 __all__ = [
     "FORKING_FUNCTIONS",

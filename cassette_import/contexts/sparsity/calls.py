@@ -64,7 +64,7 @@ from cassette_import.contexts.sparsity.number import (
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.contexts.sparsity.stores import CONTAINERS, GuardedIterator, Stores, binds_outside, contains_number
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.tagging.rules.construction import is_new_of_named_tuple
+from cassette_import.kits.tagging import is_new_of_named_tuple
 
 __all__ = ["Calls", "call_function", "call_ufunc", "product_of_matrices"]
 

@@ -15,7 +15,7 @@ from cassette_import.contexts.sparsity.errors import SparsityError
 from cassette_import.contexts.sparsity.number import Number
 from cassette_import.contexts.sparsity.run import Run
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.kits.events import OVERDUBBED
 
 __all__ = ["is_of_program", "loss_in", "names_number"]
 

@@ -31,21 +31,24 @@ from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, San
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import underlying
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.kits.events import ACTIVE, CallSite, nearest_site
 from cassette_import.kits.main_program import MAIN, MAIN_NAMES
 from cassette_import.kits.numbers.own_operators import call_without_overload
 from cassette_import.kits.reporting import Writer
+from cassette_import.kits.tagging import (
+    WATCHES,
+    Tagged,
+    leaving,
+    live_metadata,
+    note_watching,
+    plain,
+    tag_of,
+    tag_with_parts,
+)
 from cassette_import.kits.targets import never_called, track
 from cassette_import.kits.text import short_path
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
-from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging import live_metadata
-from cassette_import.runtime.tagging.computed_metadata import tag_with_parts
-from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching
-from cassette_import.runtime.tagging.parcels import leaving
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = [
     "EXECUTING",

@@ -18,10 +18,9 @@ from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 from cassette_import.contexts.trace.context import ACCELERATED, Trace
 from cassette_import.contexts.trace.output import WORDS, CallStack, Output, TracedThread, Tree, output_of
 from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.events import ACTIVE, Activation, ModuleImport, hook_activation
 from cassette_import.kits.function_names import SYSTEM, display
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.module_imports import ModuleImport
-from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 __all__ = ["SUFFIX", "TreeInC", "complete", "is_block_file"]
 

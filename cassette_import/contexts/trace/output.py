@@ -14,9 +14,9 @@ from typing import IO, Any, Final, NamedTuple
 
 from cassette_import.contexts.trace.bounded_repr import MASK, Secrets, Shortener
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.kits.events import ModuleImport
 from cassette_import.kits.function_names import display, parameter_names
 from cassette_import.kits.text import printable
-from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = [
     "OUTPUTS",

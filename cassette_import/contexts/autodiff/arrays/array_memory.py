@@ -21,7 +21,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     numbered_arrays,
 )
 from cassette_import.errors import NotOverdubbable
-from cassette_import.runtime.tagging.computed_metadata import CONTENTS
+from cassette_import.kits.tagging import CONTENTS
 
 DummyArray: Any = type(as_strided(numpy.zeros(1)).base)
 """The type of the base of arrays that `as_strided` makes; its base is the array."""

@@ -18,14 +18,10 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
+from cassette_import.kits.events import ACTIVE, nearest_site
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.tagging import Tagged, holds_metadata, items_outside, plain, tag_of
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 Array: Final = numpy.ndarray
 Handler: TypeAlias = Callable[..., Any]

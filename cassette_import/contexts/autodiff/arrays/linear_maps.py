@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
+from cassette_import.kits.events import ACTIVE
+from cassette_import.kits.tagging import Tagged, plain
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 # ---- where the elements of a result come from, found by moving numbered elements
 #

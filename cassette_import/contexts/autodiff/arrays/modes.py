@@ -47,13 +47,11 @@ from cassette_import.contexts.autodiff.modes import (
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
+from cassette_import.kits.events import ACTIVE
 from cassette_import.kits.numbers.array_items import cursor_of_tagged, cursor_over
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
 from cassette_import.kits.numbers.partials import LOCALLY_CONSTANT
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.iterator_metadata import CURSORS
-from cassette_import.runtime.tagging.tags import Metas
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.kits.tagging import CURSORS, Metas, Tagged, plain
 
 Array: Final = numpy.ndarray
 

@@ -46,9 +46,9 @@ from cassette_import.contexts.graph.nodes import (
     shape_of,
 )
 from cassette_import.contexts.graph.outside import Outside
+from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
-from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = [
     "NOT_OF_ARRAYS",

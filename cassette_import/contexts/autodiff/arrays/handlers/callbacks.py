@@ -24,12 +24,9 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 )
 from cassette_import.contexts.autodiff.arrays.handlers.compositions import are_close
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
+from cassette_import.kits.events import ACTIVE
+from cassette_import.kits.tagging import Tagged, holds_metadata, items_outside, metas_of, plain, tag_of
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 
 def _call_program(function: Any, *arguments: Any, **keywords: Any) -> Any:

@@ -25,7 +25,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 from cassette_import.contexts.autodiff.arrays.rules.compositions import COMPOSITIONS, OF_SEQUENCES
 from cassette_import.contexts.autodiff.modes import split_metadata, with_metadata
 from cassette_import.errors import NotOverdubbable
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 
 def are_close(value: Any, composed: Any) -> bool:

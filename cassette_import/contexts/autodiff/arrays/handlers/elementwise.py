@@ -30,7 +30,7 @@ from cassette_import.contexts.autodiff.arrays.rules.reductions import (
     SELECTING,
 )
 from cassette_import.contexts.autodiff.modes import split_metadata
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 
 @handles(*PARTIALS, *(function for function, same in NUMPY_FUNCTION.items() if same in PARTIALS))

@@ -40,11 +40,9 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
 from cassette_import.contexts.autodiff.arrays.rules import movements
 from cassette_import.contexts.autodiff.arrays.rules.compositions import joined
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
+from cassette_import.kits.events import QuickSite, quick_form
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
-from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.quick_rules import quick_item
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import items_outside, plain, quick_item
 
 
 @handles(*movements.MOVED_ARGUMENTS)

@@ -27,7 +27,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
 from cassette_import.contexts.autodiff.arrays.rules.reductions import NUMPY_FUNCTION, PARTIALS
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.errors import NotOverdubbable
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 _AUGMENTED: Final = tuple(function for function in NUMPY_FUNCTION if function.__name__.startswith("i"))
 

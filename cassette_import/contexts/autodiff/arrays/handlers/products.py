@@ -40,7 +40,7 @@ from cassette_import.contexts.autodiff.arrays.rules.products import (
 )
 from cassette_import.contexts.autodiff.arrays.rules.reductions import NUMPY_FUNCTION
 from cassette_import.contexts.autodiff.arrays.rules.statistics import MASKED
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 # ---- calls of reductions and cumulative sums
 #

@@ -26,7 +26,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import scaling, shape_
 from cassette_import.contexts.autodiff.arrays.rules.reductions import floor_divide, log
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.partials import constant
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 Partials = tuple[Callable[..., Any], ...]
 

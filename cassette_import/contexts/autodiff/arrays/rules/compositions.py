@@ -16,8 +16,7 @@ import numpy
 
 from cassette_import.contexts.autodiff.arrays.rules.polynomials import POLYNOMIALS
 from cassette_import.contexts.autodiff.arrays.rules.statistics import STATISTICS
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import items_outside, plain
 
 Do = Callable[..., Any]
 

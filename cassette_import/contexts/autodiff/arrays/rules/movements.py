@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 
 def functions_named(*names: str) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.polynomial import polynomial
 
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 Do = Callable[..., Any]
 

@@ -19,7 +19,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     unbroadcast,
     weighted_sum,
 )
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.kits.tagging import Tagged, plain
 
 # ---- functions of linear algebra, as data: the linear map from each argument to the result
 #

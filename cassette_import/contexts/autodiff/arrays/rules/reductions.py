@@ -16,7 +16,7 @@ import numpy
 
 from cassette_import.kits.numbers.partials import constant, partials_of
 from cassette_import.kits.numbers.table import BY_UFUNC, OPERATORS
-from cassette_import.runtime.tagging.wrappers import plain, run
+from cassette_import.kits.tagging import plain, run
 
 # ---- the partial derivatives of NumPy's elementwise functions, as data
 #

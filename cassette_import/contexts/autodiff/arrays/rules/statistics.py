@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.kits.tagging import plain
 
 Do = Callable[..., Any]
 
