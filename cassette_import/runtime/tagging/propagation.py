@@ -21,6 +21,7 @@ from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import (
     bound_names,
     callback_arguments,
+    consumed_results,  # noqa: F401 - it adds itself
     matched_parts,
     rewritten_code,
 )
