@@ -37,6 +37,9 @@ else:
     entry_test, rewriter = late("cassette_import.rewriting", "entry_test", "rewriter")
     module_tree, scopes, skeleton = late("cassette_import.rewriting.trees", "module_tree", "scopes", "skeleton")
 
+_TEXTS: Final = 256
+"""So many bodies of functions in given texts are kept."""
+
 _NESTING: Final = code_objects.NESTED | code_objects.METHOD
 
 
@@ -51,6 +54,8 @@ class BodyCompiler:
 
     def __init__(self, cache: ModuleCache | None) -> None:
         self.cache = cache
+        self._of_texts: dict[Any, CodeType] = {}
+        """The latest bodies of functions in given texts: programs compile the same templates again and again."""
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch for each variant.
@@ -70,8 +75,10 @@ class BodyCompiler:
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
+        if unit.source is not None:
+            return self._body_in_text(unit, unit.source, variants)
         # The name of a generator expression does not tell it from others of its line.
-        is_cached = unit.source is None and unit.is_current and code_objects.is_function(unit.plain)
+        is_cached = unit.is_current and code_objects.is_function(unit.plain)
         if self.cache is None or not is_cached:
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
@@ -81,6 +88,24 @@ class BodyCompiler:
         if made is None or unit.generated_name is None:
             return made
         return made.replace()  # classes with the same fields have the same text: code tells which unit runs
+
+    def _body_in_text(self, unit: Unit, source: SourceFile, variants: Sequence[Variant]) -> CodeType | None:
+        """The body of a function in a text that a module gave to `compile`, `exec` or `eval`."""
+        plain, shapes = unit.plain, tuple([_shape(unit.record, variant) for variant in variants])
+        digest = source.digest()
+        if digest is None or any(shape.passes for shape in shapes):
+            return self._compile(unit, variants)
+        text = plain.co_filename, digest, name_of(plain), digest_of(plain)
+        objects = frozenset(_not_modules(all_names(plain), unit.some_function()))
+        key = shapes, text, unit.record.filename, unit.record.installed, objects
+        made = self._of_texts.get(key)
+        if made is None:
+            made = self._compile(unit, variants)
+            if made is not None:
+                if len(self._of_texts) >= _TEXTS:
+                    del self._of_texts[next(iter(self._of_texts))]
+                self._of_texts[key] = made
+        return None if made is None else made.replace()  # code tells which unit runs
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""

@@ -130,7 +130,10 @@ class Progress:
         if sys.dont_write_bytecode:
             return "nothing is cached, because Python may not write bytecode"
         if not self._attempts[False]:
-            return "the next run takes them from its cache"
+            if not self._attempts[True]:
+                return "none of them is cached: they are of the script itself, or of texts given to compile or exec"
+            cached, specialised = self._attempts[True], self._functions + self._modules
+            return f"the next run takes {'them' if cached >= specialised else f'{cached} of them'} from its cache"
         if not self._attempts[True]:
             return "nothing is cached, because the cache files cannot be written"
         return "not all are cached, because some cache files cannot be written"

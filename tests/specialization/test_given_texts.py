@@ -8,6 +8,7 @@ import pytest
 from cassette_import import install, uninstall
 from cassette_import.contexts import CallGraph, Noop
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
+from cassette_import.specialization.progress import PROGRESS
 
 needs_extension = pytest.mark.skipif(not DISPATCH.is_used, reason="only the extension is told of texts: see Limits")
 
@@ -114,3 +115,27 @@ def test_templates_are_overdubbed(engine, is_made_inside, Recorder):
             assert template.render(name="bob") == plain
         assert {function.name for function in graph.graph().functions} & {"root", "render_body"}
         assert template.render(name="bob") == plain
+
+
+TEXTS = "def make(space):\n    exec('def f(x):\\n    return g(x)', space)\n    return space['f']\n"
+
+
+@needs_extension
+def test_a_text_that_is_compiled_again_is_specialised_once(make_program, Recorder):
+    program = make_program(f"{TEXTS}def run():\n    return [make({{'g': abs}})(-1) for _ in range(3)]\n")
+    with Recorder() as recorder:
+        program.run()
+        before = PROGRESS.work().functions
+        assert program.run() == [1, 1, 1]
+    assert PROGRESS.work().functions == before
+    assert recorder.functions.count(abs) == 6
+
+
+@needs_extension
+def test_functions_of_one_text_have_their_own_globals_and_are_told_apart(make_program, Recorder):
+    program = make_program(f"import math\n{TEXTS}def run(f):\n    return f(-1)\n")
+    first, second = program.make({"g": abs}), program.make({"g": program.math.floor})
+    with Recorder() as recorder:
+        assert [program.run(first), program.run(second)] == [1, -1]
+    assert [f for f in recorder.functions if f in (abs, program.math.floor)] == [abs, program.math.floor]
+    assert first.__code__ is not second.__code__

@@ -105,7 +105,7 @@ def test_the_notice_counts_module_levels_too(read):
 
 @pytest.mark.parametrize(
     ("disabled", "outlook"),
-    [(False, "the next run takes them from its cache"), (True, "nothing is cached, because Python may not write")],
+    [(False, "none of them is cached: they are of the script itself"), (True, "nothing is cached, because Python may")],
 )
 def test_the_notice_says_what_the_next_run_will_cost(disabled, outlook, read, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", disabled)
@@ -119,7 +119,8 @@ def test_the_notice_says_what_the_next_run_will_cost(disabled, outlook, read, mo
 @pytest.mark.parametrize(
     ("attempts", "outlook"),
     [
-        ([True], "the next run takes them from its cache"),
+        ([True, True, True], "the next run takes them from its cache"),
+        ([True, True], "the next run takes 2 of them from its cache"),
         ([False, False], "nothing is cached, because the cache files cannot be written"),
         ([True, False], "not all are cached, because some cache files cannot be written"),
     ],
@@ -131,6 +132,7 @@ def test_the_notice_says_whether_cache_files_could_be_written(attempts, outlook,
     progress.notify(StandardError(descriptor))
     for succeeded in attempts:
         progress.note_caching(succeeded)
+    progress.count(modules=2)
     specialise(progress, 3)
     assert written().decode().endswith(f"; {outlook}\n")
 
