@@ -7,10 +7,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from cassette_import.activation.tagging_modules import carry_values_between_threads, tag_scopes
-from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import StackVariant, VariantKey
+from cassette_import.activation.variants import StackVariant, VariantKey, variants
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.runtime.state import IN_USE, INACTIVE, Activation, forget_hook_activations, release
 from cassette_import.runtime.variant import ActiveVariant
 from cassette_import.specialization.registry import registry

@@ -10,7 +10,7 @@ import warnings
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.finder import finder
 from cassette_import.interpreter.heap import functions_below

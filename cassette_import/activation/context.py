@@ -31,8 +31,7 @@ from cassette_import.activation.entering import (
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.root_calls import activation_of_root, driven_in, result_in_c, run_root
-from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import StackVariant, VariantKey
+from cassette_import.activation.variants import StackVariant, VariantKey, variants
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import python_function

@@ -19,7 +19,7 @@ from cassette_import.activation.activations import (
     without_module_level,
 )
 from cassette_import.activation.tagging_modules import tag_scopes
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 from cassette_import.interpreter import observers
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 
 
 class Watch(Protocol):

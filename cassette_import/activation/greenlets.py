@@ -19,7 +19,7 @@ from weakref import WeakSet
 from cassette_import.activation.activations import inherited_activation
 from cassette_import.activation.started_functions import as_event
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from cassette_import.activation.context import Context
 from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.runtime.tagging.computed_metadata import metadata_in
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of, tag_of_seed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.dispatch.hook_points import hook_points_of
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from cassette_import.activation.context import Context
 from cassette_import.distributed.joined_process import Description, GatheredResults, JoinedProcess, checked
 from cassette_import.distributed.recorded_tasks import EachTask
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 
 __all__ = ["PoolInitializer", "call_around_tasks", "tasks_so_far"]
 

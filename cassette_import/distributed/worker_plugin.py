@@ -12,7 +12,7 @@ from cassette_import.activation.context import Context
 from cassette_import.distributed.joined_process import Description, GatheredResults, JoinedProcess, checked
 from cassette_import.distributed.recorded_tasks import EachTask, start_calling, stop_calling
 from cassette_import.interpreter.installed_packages import needs
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 
 try:
     from distributed.diagnostics.plugin import WorkerPlugin

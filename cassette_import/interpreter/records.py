@@ -2,14 +2,33 @@
 
 `typing.NamedTuple` compiles each annotation and generates a function: a third of a millisecond for each class, at each
 start. The classes of modules that most starts import are records.
+
+A class of `typing.Protocol` takes ten times as long to make, and what it adds is for `isinstance`, which is never used
+with protocols here. `typing.cast` may be overdubbed, and hooks call `cast`.
 """
 
 from __future__ import annotations
 
 from collections import _tuplegetter  # type: ignore[attr-defined]  # the descriptor of named tuples
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
-__all__ = ["Record"]
+__all__ = ["Protocol", "Record", "cast"]
+
+# ---- `Protocol` and `cast`
+
+if TYPE_CHECKING:
+    from typing import Protocol, cast
+else:
+
+    class Protocol:
+        """The base of protocols, without behaviour."""
+
+    def cast(kind, value):
+        """The value."""
+        return value
+
+
+# ---- records: named tuples whose classes are made quickly
 
 _Self = TypeVar("_Self", bound="Record")
 

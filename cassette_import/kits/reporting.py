@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeGuard
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.kits.text import error_line
 
 __all__ = [

@@ -5,9 +5,8 @@ from __future__ import annotations
 from cassette_import.runtime.tagging import live_metadata
 from cassette_import.runtime.tagging.classification import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS, tag_with_parts
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, holds_metadata
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS, items_outside, iterate_outside
 from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching, refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.lost_metadata import leaf_name

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER

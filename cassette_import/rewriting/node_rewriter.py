@@ -12,8 +12,7 @@ from cassette_import.rewriting.entry_test import Entry, Surroundings, with_handl
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.followed_bodies import follow_expression
 from cassette_import.rewriting.forms.guarded import GuardedForm
-from cassette_import.rewriting.forms.hooked_event import Variables
-from cassette_import.rewriting.forms.inlined import InlinedForm
+from cassette_import.rewriting.forms.inlined import InlinedForm, Variables
 from cassette_import.rewriting.forms.untagged import MAKERS, ExpressionSteps, has_untagged_form
 from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
 from cassette_import.rewriting.forms.untagged_steps import Value
@@ -27,8 +26,7 @@ from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
 from cassette_import.rewriting.uninterrupted import suspends
-from cassette_import.rewriting.untagged_blocks import UntaggedBlocks
-from cassette_import.rewriting.untagged_resumed import ResumedBlocks, shape_of_untagged_body
+from cassette_import.rewriting.untagged_blocks import ResumedBlocks, UntaggedBlocks, shape_of_untagged_body
 
 __all__ = ["ClauseSteps", "GeneratorClauses", "NodeRewriter", "has_untagged_clauses"]
 

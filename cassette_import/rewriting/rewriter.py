@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.rewriting import symbols, temporaries, variant_names
 from cassette_import.rewriting.entry_test import (
     Entry,
@@ -65,7 +65,7 @@ from cassette_import.rewriting.trees.scopes import (
 )
 from cassette_import.rewriting.trees.traversal import DEPTH, depth_of, first_evaluated
 from cassette_import.rewriting.uninterrupted import insert_parts
-from cassette_import.rewriting.untagged_resumed import ResumedBlocks, shape_of_untagged_body
+from cassette_import.rewriting.untagged_blocks import ResumedBlocks, shape_of_untagged_body
 
 # ---- branches in a body that can be suspended
 #

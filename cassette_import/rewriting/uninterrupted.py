@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.rewriting.trees.annotations import TESTED
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, OTHER_CODE, SUSPENSIONS
 from cassette_import.rewriting.trees.traversal import children, parts

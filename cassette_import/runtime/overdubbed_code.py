@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Final
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 
 
 class OverdubbedFile(Protocol):

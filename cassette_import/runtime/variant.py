@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.rewriting.shape import Shape
 
 

@@ -16,8 +16,7 @@ from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.bound_variables import LastingVariables
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.code_identity import is_same
-from cassette_import.rewriting.trees.code_matching import all_names
+from cassette_import.rewriting.trees.code_matching import all_names, is_same
 from cassette_import.rewriting.variant_names import file_digest
 from cassette_import.runtime.dispatch.active_families import ARE_QUICK
 from cassette_import.runtime.variant import Variant

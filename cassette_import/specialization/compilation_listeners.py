@@ -7,7 +7,7 @@ import weakref
 from typing import Final
 
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 
 
 class CompilationListener(Protocol):

@@ -21,8 +21,13 @@ from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import changed_copy, with_settled_sets
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import variant_names
-from cassette_import.rewriting.trees.code_identity import essence
-from cassette_import.rewriting.trees.code_matching import functions_in, key_of, parameter_names, replace_functions
+from cassette_import.rewriting.trees.code_matching import (
+    essence,
+    functions_in,
+    key_of,
+    parameter_names,
+    replace_functions,
+)
 from cassette_import.runtime.names import OBJECTS, SYMBOLS
 from cassette_import.specialization.trampolines import is_trampoline
 

@@ -8,13 +8,30 @@ modules that are to be overdubbed, and answers what the registry would answer: n
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from collections.abc import Iterable
 from types import CodeType
 from typing import Final
 
-from cassette_import.interpreter.protocols import Protocol
-from cassette_import.interpreter.records import Record
-from cassette_import.specialization.file_stamp import stamp_of
+from cassette_import.interpreter.records import Protocol, Record
+
+# ---- the stamp of a source file, by which a change of the file is noticed
+
+STARTED: Final = time.time_ns()
+"""Files that were written before have not changed since their modules were executed."""
+
+
+def stamp_of(filename: str) -> tuple[int, int] | None:
+    """The time of the last change of a file, and its size; None if there is no such file."""
+    try:
+        status = os.stat(filename)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+# ---- the port of the registry: what importing uses of specialisation in a process that may never enter a context
 
 
 class ModuleRegistry(Protocol):

@@ -17,7 +17,7 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.rewriting.trees.code_matching import nested_functions
-from cassette_import.specialization.file_stamp import STARTED, stamp_of
+from cassette_import.specialization.registry_port import STARTED, stamp_of
 from cassette_import.specialization.source_text import decoded, dedented, names_passed
 
 if TYPE_CHECKING:

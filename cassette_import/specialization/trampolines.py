@@ -24,7 +24,7 @@ from typing import Any, Final
 from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.hidden_frames import UNMONITORED, hidden, hide
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting.trees.code_identity import is_same
+from cassette_import.rewriting.trees.code_matching import is_same
 
 Reference = int | tuple[bytes, int]
 """What identifies a unit: a number in this process, or a digest of the source and a number in the file."""

@@ -33,7 +33,7 @@ import pytest
 
 from cassette_import import CassetteWarning, overdub
 from cassette_import.activation import earlier_holders
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 from cassette_import.contexts import Faults, Memoize, Substitute
 from cassette_import.contexts.boundaries import CALLBACK_TAKERS
 from cassette_import.kits import interception

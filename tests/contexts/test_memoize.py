@@ -13,7 +13,7 @@ from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import Memoize, Substitute
-from cassette_import.contexts.memoize.argument_keys import CannotCache, Key
+from cassette_import.contexts.memoize.cached_results import CannotCache, Key
 
 PROGRAM = """
     import asyncio

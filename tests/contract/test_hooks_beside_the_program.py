@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from cassette_import import Events, install, overdub
-from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import variants
 
 PROGRAM = """
     import math

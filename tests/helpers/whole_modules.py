@@ -7,8 +7,7 @@ import ast
 import warnings
 
 from cassette_import import Context, Events
-from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import VariantKey
+from cassette_import.activation.variants import VariantKey, variants
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.body_compiler import BodyCompiler
 from cassette_import.specialization.function_unit import FileRecord, Unit

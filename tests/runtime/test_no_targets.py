@@ -6,7 +6,7 @@ import pytest
 from helpers.accelerator import problem_of_dispatch
 
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
-from cassette_import.runtime.dispatch.no_targets import NoTargetsInPython
+from cassette_import.runtime.dispatch.event_runner import NoTargetsInPython
 
 
 @pytest.fixture(params=["in C", "in Python"])

@@ -10,7 +10,7 @@ import pytest
 
 from cassette_import import Context, install, overdub
 from cassette_import.contexts import Noop
-from cassette_import.rewriting.trees.code_identity import essence, is_same
+from cassette_import.rewriting.trees.code_matching import essence, is_same
 
 CHANGES = '''
 import ast, inspect, textwrap, types

@@ -23,7 +23,7 @@ from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.contexts.call_types import sites as report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import CalledModule, add_calls, called_modules, is_installed, stub
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.kits.events import ModuleImport, importer

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.generated_names import NAMED_TUPLES, is_generated
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.kits.calls.graphs import formats
 from cassette_import.kits.calls.graphs.graph import NOT_PYTHON, Function, Graph

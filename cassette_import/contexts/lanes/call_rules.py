@@ -15,8 +15,7 @@ from cassette_import.contexts.lanes.elementwise import compute, lane_of
 from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, LaneRange, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes
-from cassette_import.contexts.lanes.masks import choice_of
-from cassette_import.contexts.lanes.merging import merged
+from cassette_import.contexts.lanes.masks import choice_of, merged
 from cassette_import.contexts.lanes.nested_levels import innermost
 
 __all__ = ["NAMES_ATTRIBUTE", "RULES", "contents", "identical", "looked_up", "sequence_call"]

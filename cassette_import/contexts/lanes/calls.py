@@ -46,7 +46,7 @@ from cassette_import.contexts.lanes.known_functions import (
 )
 from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, LaneMethod, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, ToldApart
-from cassette_import.contexts.lanes.merging import scattered
+from cassette_import.contexts.lanes.masks import scattered
 from cassette_import.contexts.lanes.nested_functions import NESTED, original_of
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.lane import Lane, LaneRange
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 
 __all__ = ["ATOMS", "OfParts", "Parts", "apart", "can_be_apart", "contains_lane", "holds_lane", "lane_in", "parts_of"]
 

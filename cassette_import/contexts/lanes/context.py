@@ -17,8 +17,7 @@ from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.known_functions import STANDARD_LIBRARY
 from cassette_import.contexts.lanes.lane import Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, ToldApart
-from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, choice_of
-from cassette_import.contexts.lanes.merging import Partial
+from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, Partial, choice_of
 from cassette_import.passes.if_conversion import if_conversion
 from cassette_import.passes.if_conversion.converted_code import CONVERSIONS, UNBOUND
 from cassette_import.rewriting.events import Events

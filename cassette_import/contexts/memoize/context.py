@@ -17,8 +17,15 @@ from typing import Any, Final
 
 from cassette_import.activation.context import current
 from cassette_import.activation.verbs import recurse
-from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, held_by_callable, in_order, takes_others
-from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
+from cassette_import.contexts.memoize.cached_results import (
+    CachedResult,
+    CannotCache,
+    Key,
+    cached_result,
+    held_by_callable,
+    in_order,
+    takes_others,
+)
 from cassette_import.contexts.memoize.stores import Folder, Memory, Shared, Store
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.coroutines import standing_for

@@ -20,8 +20,7 @@ from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar, Final, Protocol
 
-from cassette_import.contexts.memoize.argument_keys import PROTOCOL, CannotCache, Key, on_one_line
-from cassette_import.contexts.memoize.cached_results import CachedResult
+from cassette_import.contexts.memoize.cached_results import PROTOCOL, CachedResult, CannotCache, Key, on_one_line
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import needs
 from cassette_import.interpreter.namespaces import class_namespace

@@ -7,7 +7,7 @@ from typing import Any
 from cassette_import.contexts.profile.call_tree import ThreadTree, root_of
 from cassette_import.contexts.profile.context import QUICKEST, Profile
 from cassette_import.contexts.profile.statistics import Costs, costs_of
-from cassette_import.interpreter.protocols import cast
+from cassette_import.interpreter.records import cast
 from cassette_import.kits.calls.accelerator import ACCELERATOR
 from cassette_import.kits.events import AcceleratedHooks
 from cassette_import.rewriting.events import Events

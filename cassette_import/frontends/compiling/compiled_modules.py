@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeVar
 from cassette_import.activation.activations import module_level_activation
 from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import context_named, importable_from
-from cassette_import.importing.imported_names import names_of_objects
+from cassette_import.importing.finder import names_of_objects
 from cassette_import.importing.package_walk import modules_below
 from cassette_import.importing.selection import Selection, decide, is_pattern
 from cassette_import.interpreter.clock import perf_counter

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import joined, keywords_of, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.protocols import Protocol
-from cassette_import.interpreter.records import Record
+from cassette_import.interpreter.records import Protocol, Record
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewriting.shape import TAGGED

@@ -2,6 +2,8 @@
 
 A runner puts together what the other files of the package make, and decides nothing at an event. Rewritten code loads
 its functions by the names that `rewriting.variant_names.VariantNames` spells.
+
+Call sites that call a local name ask this: it may hold many functions in turn.
 """
 
 from __future__ import annotations
@@ -46,6 +48,35 @@ from cassette_import.runtime.dispatch.frame_readers import (
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER, MAKERS, making
 from cassette_import.runtime.dispatch.hook_points import Table
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
+
+# ---- callees that are certainly no targets
+
+
+class NoTargetsInPython:
+    """Contains Python functions and methods that are one, and, with the extension, methods of builtin types.
+
+    Parameters
+    ----------
+    functions:
+        The Python functions that are targets, or that may get one as a callback.
+    names:
+        The names of such functions in C.
+    """
+
+    __slots__ = ("_functions",)
+
+    @hidden
+    def __init__(self, functions: frozenset[FunctionType], names: frozenset[str]) -> None:
+        self._functions = functions
+
+    @hidden
+    def __contains__(self, callee: Any) -> bool:
+        function = callee.__func__ if type(callee) is MethodType else callee
+        return type(function) is FunctionType and function not in self._functions
+
+
+NoTargets: Final[Any] = NoTargetsInPython if DISPATCH.reason else DISPATCH.NoTargets
+
 
 # ---- running an event: the hooks around a call, and between them the innermost overload that matches, or the callee
 #

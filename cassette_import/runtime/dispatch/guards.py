@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.rewriting import variant_names
 from cassette_import.rewriting.variant_names import GUARD_FLAGS, GuardKind, VariantNames, parts_of_guard
 from cassette_import.runtime.dispatch.accelerator import DISPATCH

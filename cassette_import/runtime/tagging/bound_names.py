@@ -20,7 +20,7 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
-from cassette_import.runtime.tagging.container_contents import attributes_of
+from cassette_import.runtime.tagging.held_metadata import attributes_of
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.overdubbed_calls import is_of_overdubbed_file
 from cassette_import.runtime.tagging.parcels import arrived

@@ -21,10 +21,9 @@ from cassette_import.runtime.dispatch.active_interception import intercept_if_ac
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c, rewrapped_result
 from cassette_import.runtime.tagging.handover import returned
-from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
+from cassette_import.runtime.tagging.held_metadata import HELD_VALUES, SEQUENCES
 from cassette_import.runtime.tagging.iterator_metadata import (
     LEAVING_WRAPPERS,
     STEPS,

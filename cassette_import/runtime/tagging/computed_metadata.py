@@ -38,9 +38,16 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
 from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of, items_in, size_of
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
-from cassette_import.runtime.tagging.held_metadata import holds_metadata, wrapped_values_in
+from cassette_import.runtime.tagging.held_metadata import (
+    CONTAINERS,
+    SEQUENCES,
+    buffer_of,
+    holds_metadata,
+    items_in,
+    size_of,
+    wrapped_values_in,
+)
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
 from cassette_import.runtime.tagging.recognised_values import WATCHED_TYPES
 from cassette_import.runtime.tagging.shadow_store import Store

@@ -22,7 +22,7 @@ from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, has_contents, is_computed_from
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
 from cassette_import.runtime.tagging.plain_bodies import lose_held_items, note_resumption

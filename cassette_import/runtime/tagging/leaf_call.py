@@ -15,9 +15,8 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
-from cassette_import.runtime.tagging.container_contents import items_in, size_of
 from cassette_import.runtime.tagging.handover import call_overdubbed
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.held_metadata import holds_metadata, items_in, size_of
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag

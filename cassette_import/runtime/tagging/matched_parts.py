@@ -17,8 +17,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
-from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, attributes_of, holds_metadata
 from cassette_import.runtime.tagging.leaf_call import note_pattern
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.shadow_store import Store

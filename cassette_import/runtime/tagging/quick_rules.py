@@ -28,8 +28,8 @@ from cassette_import.rewriting import primitives
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.bound_names import DEFAULTS
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, namespace_in_use
 from cassette_import.runtime.tagging.fast_path import SIMPLE
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, namespace_in_use
 from cassette_import.runtime.tagging.live_metadata import refresh_sometimes, token_of_module
 from cassette_import.runtime.tagging.shadow_store import drop_latest_unused
 from cassette_import.runtime.tagging.thread_state import LOCAL

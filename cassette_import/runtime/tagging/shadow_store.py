@@ -22,7 +22,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace, is_a, module_namespace
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.tagging.container_contents import (
+from cassette_import.runtime.tagging.held_metadata import (
     CONTAINERS,
     SEQUENCES,
     attributes_of,

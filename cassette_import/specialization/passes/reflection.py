@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from cassette_import.interpreter.callables import python_function
-from cassette_import.interpreter.protocols import Protocol
+from cassette_import.interpreter.records import Protocol
 from cassette_import.rewriting.event_notation import in_event_notation
 from cassette_import.rewriting.readable_source import readable
 from cassette_import.rewriting.rewriter import overdub_function

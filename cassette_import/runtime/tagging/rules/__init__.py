@@ -8,7 +8,6 @@ from __future__ import annotations
 from cassette_import.runtime.tagging.rule_table import RULES, RULES_OF_TYPES, Rule
 from cassette_import.runtime.tagging.rules import (
     attributes,
-    buffers,
     callables,
     concurrency,
     construction,
@@ -22,8 +21,8 @@ from cassette_import.runtime.tagging.rules import (
 )
 
 MODULES = (
-    attributes, buffers, callables, concurrency, construction, container_constructors, containers, conversions,
-    iteration, operators, reductions, sorting,
+    attributes, callables, concurrency, construction, container_constructors, containers, conversions, iteration,
+    operators, reductions, sorting,
 )  # fmt: skip
 """The files of rules."""
 

@@ -20,8 +20,8 @@ from cassette_import.runtime.tagging.computed_metadata import (
     has_contents,
     is_computed_from,
 )
-from cassette_import.runtime.tagging.container_contents import attributes_of
 from cassette_import.runtime.tagging.fast_path import nothing_watched
+from cassette_import.runtime.tagging.held_metadata import attributes_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_type

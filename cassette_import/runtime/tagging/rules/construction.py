@@ -22,8 +22,7 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace, is_a
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents, with_computed_metadata
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, has, items_in, size_of
-from cassette_import.runtime.tagging.held_metadata import wrapped_values_in
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, has, items_in, size_of, wrapped_values_in
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.lost_metadata import lose_number

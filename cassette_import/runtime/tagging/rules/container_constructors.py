@@ -18,8 +18,8 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import HashedStepper
-from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import SIMPLE, are_iterated_by_c
+from cassette_import.runtime.tagging.held_metadata import size_of
 from cassette_import.runtime.tagging.iterator_metadata import (
     item_taken,
     iterate_wrapped,

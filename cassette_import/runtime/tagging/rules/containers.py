@@ -20,8 +20,8 @@ from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.c_callers import HashedStepper
 from cassette_import.runtime.tagging.compared_items import Compared, compared, sought
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents, has_contents, is_computed_from
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, has, items_in, size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.held_metadata import CONTAINERS, SEQUENCES, has, items_in, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.lost_metadata import lose_key

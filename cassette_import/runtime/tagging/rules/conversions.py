@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import _csv
 import _string  # type: ignore[import-not-found]  # typeshed has none
+import array
+import contextvars
+import io
 import itertools
 import re
+import sys
 from collections.abc import Iterator
 from types import MemberDescriptorType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
@@ -15,13 +20,101 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.c_callers import bare_callback
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
-from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata
-from cassette_import.runtime.tagging.container_contents import attributes_of
+from cassette_import.runtime.tagging.computed_metadata import add_to_contents, with_computed_metadata
+from cassette_import.runtime.tagging.fast_path import are_formatted_by_c
+from cassette_import.runtime.tagging.held_metadata import attributes_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.tags import converted
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
+
+# ---- rules for buffers: what is written into `io.StringIO`, `io.BytesIO`, `bytearray`, `array.array`, and by `print`
+
+
+@rule(
+    io.StringIO.write, io.StringIO.writelines, io.BytesIO.write, io.BytesIO.writelines,
+    bytearray.append, bytearray.extend, bytearray.insert, array.array.append, array.array.extend, array.array.insert,
+    array.array.fromlist, contextvars.ContextVar.set, io.TextIOWrapper.write,
+)  # fmt: skip
+@hidden
+def write(call: LeafCall) -> Any:
+    """The metadata computed for the buffer is added to that of its contents."""
+    owner, result = call.owner, call.native()
+    add_to_contents(call, owner)
+    if is_a(owner, io.TextIOWrapper) and not owner.closed and isinstance(owner.buffer, _BUFFERS):
+        add_to_contents(call, owner.buffer)
+    return result
+
+
+@rule(print, plain_if=are_formatted_by_c)
+@hidden
+def write_text(call: LeafCall) -> Any:
+    file = plain(call.keywords.get("file"))
+    file = sys.stdout if file is None else file
+    call.native()
+    if isinstance(file, _BUFFERS):
+        add_to_contents(call, file)
+
+
+_BUFFERS: Final = (io.StringIO, io.BytesIO, io.TextIOWrapper)
+
+
+# ---- the text of the exception that is being handled
+
+
+@rule_of_code("traceback", "format_exc", "print_exc")
+@hidden
+def describe_exception(call: LeafCall) -> Any:
+    call.arguments = (*call.arguments, sys.exception())
+    value, file = call.native(), plain(call.keywords.get("file"))
+    if isinstance(file, _BUFFERS):
+        add_to_contents(call, file)
+    return call.with_computed_metadata(value) if isinstance(value, str) else value
+
+
+# ---- CSV: a writer belongs to a buffer
+
+_FILE: Final = "the file"
+_WRITER: Final = type(_csv.writer(io.StringIO()))
+
+
+@rule(_csv.writer, while_untagged=True)
+@hidden
+def make_writer(call: LeafCall) -> Any:
+    made, file = call.native(), plain(call.given[0]) if call.given else None
+    if isinstance(file, _BUFFERS):
+        call.store.attributes.make(made).slots[_FILE] = file, {}
+    return made
+
+
+@rule_of_code("csv", "DictWriter.__init__")
+@hidden
+def initialise_dict_writer(call: LeafCall) -> Any:
+    result, file = call.native(), plain(call.arguments[1]) if len(call.arguments) > 1 else None
+    if isinstance(file, _BUFFERS):
+        call.store.attributes.make(call.owner).slots[_FILE] = file, {}
+    return result
+
+
+@rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
+@rule(_WRITER.writerow, _WRITER.writerows, plain_if=are_formatted_by_c)
+@hidden
+def write_row(call: LeafCall) -> Any:
+    result, entry = call.native(), call.store.attributes.of(call.owner)
+    if entry is not None and _FILE in entry.slots:
+        add_to_contents(call, entry.slots[_FILE][0])
+    return result
+
+
+@rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
+@hidden
+def write_dict(call: LeafCall) -> Any:
+    entry = call.store.attributes.of(call.owner)
+    if entry is None or _FILE not in entry.slots:
+        call.with_computed_metadata(None)  # the buffer is not known, so the loss is reported
+    return write_row(call)
+
 
 # ---- rules for `re.sub` with a function: its call is an event, and the text is computed from its results too
 

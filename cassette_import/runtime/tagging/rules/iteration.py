@@ -41,9 +41,8 @@ from cassette_import.runtime.tagging.c_callers import (
     source_for_c,
 )
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, is_computed_from
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import STEPPED_TYPES, are_iterated_by_c, steps_plainly
-from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
+from cassette_import.runtime.tagging.held_metadata import HELD_VALUES, SEQUENCES
 from cassette_import.runtime.tagging.iterator_metadata import (
     CURSORS_HELD,
     LAZY_TYPES,

@@ -17,7 +17,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, is_a
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.compared_items import Compared, compared
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
+from cassette_import.runtime.tagging.held_metadata import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.rule_table import rule

@@ -17,8 +17,8 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.c_callers import keywords_with_key
 from cassette_import.runtime.tagging.compared_items import Compared, compared, key_of_compared, keywords_for_compared
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, items_in, size_of
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED, are_iterated_by_c
+from cassette_import.runtime.tagging.held_metadata import SEQUENCES, items_in, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
