@@ -1,10 +1,7 @@
-"""Records: named tuples whose classes are made quickly.
+"""Records, and `Protocol` and `cast`: what `typing` has, made quickly.
 
 `typing.NamedTuple` compiles each annotation and generates a function: a third of a millisecond for each class, at each
 start. The classes of modules that most starts import are records.
-
-A class of `typing.Protocol` takes ten times as long to make, and what it adds is for `isinstance`, which is never used
-with protocols here. `typing.cast` may be overdubbed, and hooks call `cast`.
 """
 
 from __future__ import annotations
@@ -15,6 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 __all__ = ["Protocol", "Record", "cast"]
 
 # ---- `Protocol` and `cast`
+#
+# A class of `typing.Protocol` takes ten times as long to make, and what it adds is for `isinstance`, which is never
+# used with protocols here. `typing.cast` may be overdubbed, and hooks call `cast`.
 
 if TYPE_CHECKING:
     from typing import Protocol, cast

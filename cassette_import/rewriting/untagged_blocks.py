@@ -1,10 +1,6 @@
 """Blocks of statements in the untagged form: compound statements, and the statements in them.
 
 All statements without a handler take the inlined form.
-
-As long as nothing is tagged and no hook takes any event, an event is plain whichever context is active, and none has
-to be looked up. What the frame tests is set anew where the body goes on after a suspension: no notification reaches
-the frame of a suspended body.
 """
 
 from __future__ import annotations
@@ -690,6 +686,10 @@ _HANDLERS: Final[dict[type[ast.stmt], Callable[[UntaggedBlocks, Any], bool]]] = 
 
 
 # ---- bodies that another context may resume, in the untagged form: generators and coroutines
+#
+# As long as nothing is tagged and no hook takes any event, an event is plain whichever context is active, and none has
+# to be looked up. What the frame tests is set anew where the body goes on after a suspension: no notification reaches
+# the frame of a suspended body.
 
 
 def shape_of_untagged_body(shapes: Sequence[Shape]) -> Shape | None:

@@ -1,9 +1,4 @@
-"""Paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions.
-
-The expressions are those of a kernel.
-
-Importing the module does not import JAX.
-"""
+"""Paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions."""
 
 from __future__ import annotations
 
@@ -264,6 +259,8 @@ def _remainders(jax: Any, jnp: Any) -> dict[str, Callable[..., Any]]:
 
 
 # ---- paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions
+#
+# The expressions are those of a kernel.
 
 VANISHED: Final[dict[Any, str]] = {
     operator.add: "({} != -({}))",
@@ -374,6 +371,8 @@ def function_of(kernel: JaxKernel) -> Callable[..., Any]:
 
 
 # ---- a flow as a function of JAX: branches are `lax.cond`, and loops `lax.fori_loop` or `lax.while_loop`
+#
+# Importing the module does not import JAX.
 
 _State = dict[str, Any]
 """By name: the numbers that branches and loops change; `bad`, and for each jump whether it was made."""

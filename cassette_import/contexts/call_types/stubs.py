@@ -1,8 +1,6 @@
 """Type stubs: the contents of a `.pyi` file for a module, with the types of the calls where its source has none.
 
 A stub hides the module from type checkers, so all that the module defines is in it.
-
-It can be pickled, and the calls of several processes added up.
 """
 
 from __future__ import annotations
@@ -33,6 +31,8 @@ from cassette_import.interpreter.namespaces import bases_of, class_namespace
 __all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules", "is_installed", "stub"]
 
 # ---- the functions of modules that were called, with the types of what went in and out
+#
+# It can be pickled, and the calls of several processes added up.
 
 _TYPE_OF_NONE: Final = type_name(type(None))
 _NUMBERS: Final = {type_name(kind) for kind in (bool, int, float)}

@@ -1,7 +1,4 @@
-"""The functions, methods and attributes of NumPy that mean the same in `jax.numpy`: tables of names.
-
-Importing the module does not import NumPy.
-"""
+"""NumPy's functions in graphs: those that `jax.numpy` has too, and changes of arrays as functions."""
 
 from __future__ import annotations
 
@@ -43,6 +40,8 @@ __all__ = [
 ]
 
 # ---- the functions, methods and attributes of NumPy that mean the same in `jax.numpy`: tables of names
+#
+# Importing the module does not import NumPy.
 
 _ELEMENTWISE: Final = (
     *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "mod", "fmod", "power"),

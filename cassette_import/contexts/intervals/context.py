@@ -1,7 +1,4 @@
-"""The context `Intervals`: the metadata of a number is a span that contains its exact value.
-
-Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
-"""
+"""The context `Intervals`: the metadata of a number is a span that contains its exact value."""
 
 from __future__ import annotations
 
@@ -225,6 +222,8 @@ def _check_number(name: str, unit: str, value: Any, least: int, most: int) -> No
 
 
 # ---- the overloads of `Intervals` for functions of numbers, and folds
+#
+# Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 
 
 @hidden

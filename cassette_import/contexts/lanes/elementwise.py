@@ -2,10 +2,6 @@
 
 Lanes for which the function raises are dropped, so that the run goes on without them; if it raises for all of them,
 the exception is raised, with the arguments that each lane would have.
-
-A rule returns the column and a boolean array of *odd* lanes, or None for no odd lanes. Odd are lanes for which Python
-raises an exception, has a result of another type, or does not promise what NumPy computes. These are computed one by
-one by the function itself. A rule that returns None does not apply.
 """
 
 from __future__ import annotations
@@ -32,6 +28,10 @@ from cassette_import.kits.numbers.row import Row
 __all__ = ["COMPLEX_RULES", "MATH_RULES", "NUMBER_RULES", "RULES", "compute", "floats", "lane_of", "marked"]
 
 # ---- numPy's functions for Python's: each rule computes a column, and says which lanes only Python can compute
+#
+# A rule returns the column and a boolean array of *odd* lanes, or None for no odd lanes. Odd are lanes for which Python
+# raises an exception, has a result of another type, or does not promise what NumPy computes. These are computed one by
+# one by the function itself. A rule that returns None does not apply.
 
 _EXACT_INTEGERS: Final = 2**53
 _BIG: Final = 2.0**63

@@ -3,9 +3,6 @@
 A run calls the function once for a group of lanes. All lanes that are active take the same path. Where they cannot,
 some are dropped: the run goes on without them, and they are run again by themselves, from the start. No decision is
 ever remembered, so none can be used for the wrong lane.
-
-Two equal objects are told apart by a change of one that the other does not show, or by `is`. The lanes are then run
-again without such containers.
 """
 
 from __future__ import annotations
@@ -22,6 +19,9 @@ from cassette_import.errors import CassetteError
 __all__ = ["LaneSet", "Lanes", "MergedContainers", "NotInSet", "ToldApart"]
 
 # ---- lists and dicts that stand for others, of which each lane had one
+#
+# Two equal objects are told apart by a change of one that the other does not show, or by `is`. The lanes are then run
+# again without such containers.
 
 _FEW: Final = 16
 

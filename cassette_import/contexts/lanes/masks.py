@@ -1,11 +1,8 @@
-"""What converted code calls at its branches, loops and returns: the sets of lanes on each side, and their joins.
+"""What converted code calls at its branches, loops and returns: the lanes on each side, and merging their values.
 
 Each construct has an object: `Choice`, `Loop`, `Frame`. It notes which lanes have left, with the values of the
 variables that they had then, and merges these at the join. Nothing is kept that an exception could leave in a wrong
 state: the objects are in local variables of the converted function.
-
-Numbers and immutable values become columns, tuples are merged item by item. Lists, dicts and objects have an identity:
-if they are not one object, the lanes are split, and those with one of the objects go on; the other ones are dropped.
 """
 
 from __future__ import annotations
@@ -27,6 +24,10 @@ from cassette_import.passes.if_conversion.uniform import UNIFORM
 __all__ = ["NOTHING", "Choice", "Frame", "Loop", "Partial", "choice_of", "merged", "scattered"]
 
 # ---- merging: one value for several sets of lanes, each of which has computed its own
+#
+# Numbers and immutable values become columns, tuples are merged item by item. Lists, dicts and objects have an
+# identity: if they are not one object, the lanes are split, and those with one of the objects go on; the other ones are
+# dropped.
 
 Pieces = Sequence[tuple[LaneSet, Any]]
 

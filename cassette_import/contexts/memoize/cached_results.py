@@ -1,9 +1,4 @@
-"""Cached results, which the program cannot change: immutable values, and mutable ones as pickle writes them.
-
-Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects in
-several places. Functions, classes and objects without any state are equal only if they are the same object; in another
-run, functions and classes are equal if they have the same name and digest.
-"""
+"""Cached results, which the program cannot change: immutable values, and mutable ones as pickle writes them."""
 
 from __future__ import annotations
 
@@ -51,6 +46,10 @@ __all__ = [
 ]
 
 # ---- the keys of cached calls: their arguments, in a form that can be compared and hashed
+#
+# Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects
+# in several places. Functions, classes and objects without any state are equal only if they are the same object; in
+# another run, functions and classes are equal if they have the same name and digest.
 
 PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})

@@ -2,8 +2,6 @@
 
 A function must not change its arguments, nor return parts of them: the program would not see the change, or would get
 a copy. Both are found and said in the outcome.
-
-So handlers of `logging`, and the filters of both modules, are those of the program.
 """
 
 from __future__ import annotations
@@ -207,6 +205,8 @@ def _is_in_package(frame: FrameType) -> bool:
 
 
 # ---- what a task writes, logs and warns of
+#
+# So handlers of `logging`, and the filters of both modules, are those of the program.
 
 Noted: TypeAlias = tuple[Any, ...]
 """Something that a task did: its kind, and what is needed to do it again."""

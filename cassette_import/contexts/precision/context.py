@@ -1,14 +1,6 @@
 """The context `Precision`: each float has a shadow of high precision, and each expression the bits that it lost.
 
 The metadata of a number is its `Shadow`: the exact value, and the expressions that lost bits on the way to it.
-
-An expression loses bits if its operands are right to the last bit and its result is not: the *local error* of
-Herbgrind (Sanchez-Stern and others, "Finding root causes of floating point error", 2018), in bits of the 53 that a
-float has.
-
-Each rule gets mpmath's context, which has the working precision, and the arguments as its numbers.
-
-Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 """
 
 from __future__ import annotations
@@ -67,6 +59,8 @@ __all__ = [
 
 
 # ---- the rules of functions of numbers, as data: the exact result for exact arguments, in mpmath's arithmetic
+#
+# Each rule gets mpmath's context, which has the working precision, and the arguments as its numbers.
 
 try:
     from mpmath.ctx_mp import MPContext
@@ -200,6 +194,10 @@ FOLDS: Final[dict[Any, Callable[[Any, Sequence[Any]], Any]]] = {
 
 
 # ---- the expressions of a program, and the bits that each one lost
+#
+# An expression loses bits if its operands are right to the last bit and its result is not: the *local error* of
+# Herbgrind (Sanchez-Stern and others, "Finding root causes of floating point error", 2018), in bits of the 53 that a
+# float has.
 
 ALL_BITS = 53.0
 """The bits of a float: all are lost where numbers have other magnitudes, or one of them is NaN or infinite."""
@@ -519,6 +517,8 @@ def _like(value: Any, found: Any) -> Any:
 
 
 # ---- the overloads of `Precision` for functions of numbers, folds and sorting
+#
+# Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
 
 
 @hidden

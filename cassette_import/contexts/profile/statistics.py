@@ -1,17 +1,6 @@
 """Statistics of a profile: calls, self time and cumulative time of each function, caller and call site.
 
 Self time and cumulative time are what `pstats` calls them.
-
-The clock of a thread omits what it can: making nodes, compiling, and with hooks in Python the hooks themselves. The way
-to a hook and back, and the rest of the hooks in C, fall partly into the measured time of the call, and partly into
-that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays: what
-is `inside` has it too, and what is `outside` lacks it.
-
-The tables have these costs as they were found with small programs of each kind of event on CPython 3.11 to 3.13, from
-the plain times of their functions and the measured ones. The unit is the time of a pair of hooks that is called
-directly, which is measured in each process, so that costs follow the speed of the machine. It is the least of what is
-measured at several moments: beside other programs a machine is two or three times slower for some milliseconds, and
-with a unit from such a moment more would be subtracted than events have cost.
 """
 
 from __future__ import annotations
@@ -60,6 +49,17 @@ __all__ = [
 ]
 
 # ---- what events add to the measured times, by kind of callee
+#
+# The clock of a thread omits what it can: making nodes, compiling, and with hooks in Python the hooks themselves. The
+# way to a hook and back, and the rest of the hooks in C, fall partly into the measured time of the call, and partly
+# into that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays:
+# what is `inside` has it too, and what is `outside` lacks it.
+#
+# The tables have these costs as they were found with small programs of each kind of event on CPython 3.11 to 3.13, from
+# the plain times of their functions and the measured ones. The unit is the time of a pair of hooks that is called
+# directly, which is measured in each process, so that costs follow the speed of the machine. It is the least of what is
+# measured at several moments: beside other programs a machine is two or three times slower for some milliseconds, and
+# with a unit from such a moment more would be subtracted than events have cost.
 
 ProfileType: TypeAlias = Callable[[], Any]
 """Makes a profile."""

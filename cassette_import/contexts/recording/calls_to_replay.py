@@ -1,11 +1,4 @@
-"""The recorded calls that are left to replay, in the order of each thread, job and task.
-
-The order is a goal and not a guarantee: a thread may hold a lock that another one needs first. A thread that waits for
-its turn for a quarter of a second, while no call ends, goes on.
-
-Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake it.
-So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
-"""
+"""The recorded calls that are left to replay, in the order of each thread, job and task."""
 
 from __future__ import annotations
 
@@ -87,6 +80,12 @@ class Patience:
 
 
 # ---- the order of a replay: calls of different threads and tasks end in the order in which they ended when recorded
+#
+# The order is a goal and not a guarantee: a thread may hold a lock that another one needs first. A thread that waits
+# for its turn for a quarter of a second, while no call ends, goes on.
+#
+# Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake
+# it. So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
 
 _PATIENCE: Final = 0.25
 _SETTLING_TIME: Final = 0.02

@@ -1,8 +1,6 @@
 """The HTTP request that an external call carries: which functions send requests, and which arguments they take.
 
 `Request` has the attributes that matchers, filters and hooks of VCR.py expect.
-
-The names of the parts and their meaning are those of VCR.py.
 """
 
 from __future__ import annotations
@@ -258,6 +256,8 @@ def _canonical(body: Any, content_type: str) -> Any:
 
 
 # ---- request matching: which parts of a request must be equal for a recorded call to replay the call of this run
+#
+# The names of the parts and their meaning are those of VCR.py.
 
 RequestMatcher: TypeAlias = Callable[[Request, Request], Any]
 """Called with the request of this run and the recorded one. They differ if it returns False or fails an assertion."""

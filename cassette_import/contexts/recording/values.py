@@ -1,12 +1,4 @@
-"""Values as JSON: simple values are serialised, every other object is written as a reference.
-
-Numbers, text, None and lists are written as JSON has them. Every other value is a JSON object with one key, its tag:
-``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. A function that the caller passes encodes the objects
-that cannot be serialised.
-
-A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
-are called.
-"""
+"""Values as JSON and back: simple values are serialised, every other object is written as a reference."""
 
 from __future__ import annotations
 
@@ -78,6 +70,9 @@ def decoded_array(content: str) -> Any:
 
 
 # ---- values from JSON, as `encoding` writes them
+#
+# A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
+# are called.
 
 CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
 """The functions that a recording may name to make an object, beside its class."""
@@ -325,6 +320,10 @@ def _refuse_tag(tag: str, content: Any) -> Any:
 
 
 # ---- values as JSON: simple values are serialised, every other object is written as a reference
+#
+# Numbers, text, None and lists are written as JSON has them. Every other value is a JSON object with one key, its tag:
+# ``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. A function that the caller passes encodes the objects
+# that cannot be serialised.
 
 Encoded: TypeAlias = tuple[Any, Any]
 """A value as JSON, and the value that the program gets: usually the same one, or one with proxies in it."""

@@ -1,9 +1,4 @@
-"""The rules of NumPy's functions that move elements, or choose among them.
-
-A function that moves elements is called twice: with the values, and with the dependences.
-
-One that is made of sums and products, as `einsum` is, is called with terms that know both.
-"""
+"""The rules of NumPy's functions: those that move elements, choose among them, or mix them."""
 
 from __future__ import annotations
 
@@ -162,6 +157,8 @@ def untermed(found: Any) -> Any:
 
 
 # ---- the rules of NumPy's functions that mix elements: sums of products, differences, solutions of equations
+#
+# One that is made of sums and products, as `einsum` is, is called with terms that know both.
 
 
 @handles(
@@ -224,6 +221,8 @@ def _mixing(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, An
 
 
 # ---- the rules of NumPy's functions that move elements, or choose among them
+#
+# A function that moves elements is called twice: with the values, and with the dependences.
 
 
 def _dependences_of_data(value: Any) -> Any:

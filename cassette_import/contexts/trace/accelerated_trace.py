@@ -1,8 +1,4 @@
-"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator.
-
-The accelerator writes a trace in blocks. The block that it is filling is a second file beside that of the trace, which
-a killed process leaves behind.
-"""
+"""The trace whose hooks are in C, which `Trace` makes where there is the accelerator."""
 
 from __future__ import annotations
 
@@ -25,6 +21,9 @@ from cassette_import.rewriting.events import Events
 __all__ = ["SUFFIX", "TreeInC", "complete", "is_block_file"]
 
 # ---- the rest of a trace whose process was killed: what lay in the block that was not written yet
+#
+# The accelerator writes a trace in blocks. The block that it is filling is a second file beside that of the trace,
+# which a killed process leaves behind.
 
 SUFFIX: Final = ".rest"
 """What the name of the second file has at the end."""

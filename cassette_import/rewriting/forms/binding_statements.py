@@ -2,9 +2,6 @@
 
 The interpreter binds it plain. A call of the runtime before the statement, and one at the start of its block, restore
 the wrapper.
-
-The namespace of the class holds plain values. Helpers keep the metadata of what is assigned beside it until the class
-is made, and restore the wrapper where the body reads the name.
 """
 
 from __future__ import annotations
@@ -302,6 +299,9 @@ def _subject_is_done(at: At) -> ast.stmt:
 
 
 # ---- where values may be tagged: the names of a class body
+#
+# The namespace of the class holds plain values. Helpers keep the metadata of what is assigned beside it until the class
+# is made, and restore the wrapper where the body reads the name.
 
 
 def names_of_class(node: ast.ClassDef) -> Names:

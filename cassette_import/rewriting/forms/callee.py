@@ -2,10 +2,6 @@
 
 It is for code that may be resumed in another context. Without temporaries, it is for places where assignment
 expressions are not allowed or where the program would see the temporaries.
-
-``f(x, y)`` becomes ``@7.freepost0.1(@c0, f(x, @7.freepre0.1(@c0, y)))``. The prehook runs when all operands have been
-evaluated, the posthook when there is a result, and each returns the value that it is given. The form needs no
-temporaries and no copies of arguments, and method calls stay method calls.
 """
 
 from __future__ import annotations
@@ -29,6 +25,10 @@ from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.variant_names import VariantNames
 
 # ---- the argument-free form: events whose hooks read nothing but their context, as a counting hook does
+#
+# ``f(x, y)`` becomes ``@7.freepost0.1(@c0, f(x, @7.freepre0.1(@c0, y)))``. The prehook runs when all operands have been
+# evaluated, the posthook when there is a result, and each returns the value that it is given. The form needs no
+# temporaries and no copies of arguments, and method calls stay method calls.
 
 JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
 """Whether tracers are notified of the line again at the target of a jump, although the line did not change."""

@@ -3,15 +3,6 @@
 The interpreter itself carries out a comprehension, a `return` or an f-string. Where a context type tags values,
 `insert_unwrapping` adds a call of the runtime there. It runs before events are built; the names of the functions that
 it calls start with ``@``, so these calls are no events.
-
-A function leaves the wrapper of what it returns in the state of the thread. The `__exit__` of a manager, a `finally`
-clause and the method `__del__` run after that, and what they return would take its place. So the wrapper is left again
-behind them.
-
-A variable of an overdubbed function may hold a wrapper, and a function in it may run where the context is not active:
-in another thread, or after the end. So if any value may be tagged, such a function runs a copy of its plain body in
-which each load of a free variable takes the wrapper off. A generator has one body for all contexts; it asks which is
-active.
 """
 
 from __future__ import annotations
@@ -47,6 +38,11 @@ from cassette_import.rewriting.trees.scopes import (
 from cassette_import.rewriting.trees.traversal import children, rebuild
 
 # ---- the plain branch of a closure: it reads its free variables without wrappers
+#
+# A variable of an overdubbed function may hold a wrapper, and a function in it may run where the context is not active:
+# in another thread, or after the end. So if any value may be tagged, such a function runs a copy of its plain body in
+# which each load of a free variable takes the wrapper off. A generator has one body for all contexts; it asks which is
+# active.
 
 
 def free_names(function: Function, around: Iterable[str]) -> frozenset[str]:
@@ -137,6 +133,10 @@ class _Reads(ast.NodeTransformer):
 
 
 # ---- where values may be tagged: values that are returned while code is still to run, and keep their wrappers
+#
+# A function leaves the wrapper of what it returns in the state of the thread. The `__exit__` of a manager, a `finally`
+# clause and the method `__del__` run after that, and what they return would take its place. So the wrapper is left
+# again behind them.
 
 _WITH = (ast.With, ast.AsyncWith)
 _TRY = (ast.Try, ast.TryStar)

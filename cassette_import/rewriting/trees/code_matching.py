@@ -1,4 +1,4 @@
-"""The functions in code objects: which there are, what identifies them, and replacing them by others."""
+"""The functions in code objects: which there are, what identifies and compares them, and replacing them."""
 
 from __future__ import annotations
 

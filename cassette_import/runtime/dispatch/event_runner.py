@@ -2,8 +2,6 @@
 
 A runner puts together what the other files of the package make, and decides nothing at an event. Rewritten code loads
 its functions by the names that `rewriting.variant_names.VariantNames` spells.
-
-Call sites that call a local name ask this: it may hold many functions in turn.
 """
 
 from __future__ import annotations
@@ -50,6 +48,8 @@ from cassette_import.runtime.dispatch.hook_points import Table
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 # ---- callees that are certainly no targets
+#
+# Call sites that call a local name ask this: it may hold many functions in turn.
 
 
 class NoTargetsInPython:

@@ -1,4 +1,4 @@
-"""Which arguments of a leaf hold values with metadata: in attributes, in variables of callbacks, in iterators."""
+"""What objects hold, and which arguments of a leaf hold values with metadata."""
 
 from __future__ import annotations
 

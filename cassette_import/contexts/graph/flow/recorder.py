@@ -2,8 +2,6 @@
 
 Values that differ between the ways to a place are replaced there by new symbols: variables, and the parts of objects
 that some way has changed.
-
-Its operators record operations.
 """
 
 from __future__ import annotations
@@ -181,6 +179,8 @@ class Shared:
 
 
 # ---- a number or array of a recorded run: its value, and the node that computes it
+#
+# Its operators record operations.
 
 
 class Records(Protocol):

@@ -1,11 +1,7 @@
-"""Rules for callables that call another one, which gets the arguments wrapped; silent calls of `logging`.
+"""Rules for callables that call another one, cached functions, context managers; silent calls of `logging`.
 
 These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
 latter are written in Python, and found by their code.
-
-So its hits and misses are those of the plain program. But the cache has one value for all metadata that the same
-arguments may have. What a call has given is therefore kept beside the cache, by the metadata of its arguments. If the
-cache has a value, and none was kept for this metadata, the function runs once more.
 """
 
 from __future__ import annotations
@@ -50,6 +46,10 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, wrapped
 
 # ---- rules for the functions of `functools.lru_cache`: the cache is asked as in the plain program
+#
+# So its hits and misses are those of the plain program. But the cache has one value for all metadata that the same
+# arguments may have. What a call has given is therefore kept beside the cache, by the metadata of its arguments. If the
+# cache has a value, and none was kept for this metadata, the function runs once more.
 
 _CACHED: Final = type(functools.lru_cache(lambda: None))
 TYPES_RULED_WHILE_TAGGED.add(id(_CACHED))

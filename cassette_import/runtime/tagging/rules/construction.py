@@ -1,4 +1,4 @@
-"""Rules for classes: what `type.__call__` does, with arguments that keep their metadata.
+"""Rules for what makes objects: classes, exceptions, `pickle` and copies; arguments keep their metadata.
 
 A class calls `__new__` and then `__init__`. A method of the program gets wrapped arguments. A method of a leaf has a
 rule, or the attributes are known that it assigns its arguments to: those of dataclasses, named tuples, namespaces.

@@ -1,7 +1,4 @@
-"""Rules for the methods of lists and deques, and for `+=` with a list or deque on the left.
-
-The same change is made to the list and to the list of its items' metadata. `list.sort` is in `sorting`.
-"""
+"""Rules for the methods of lists, deques, dicts, sets, counters and proxies, and for subscripts."""
 
 from __future__ import annotations
 
@@ -447,6 +444,8 @@ def clear(call: LeafCall) -> None:
 
 
 # ---- rules for the methods of lists and deques, and for `+=` with a list or deque on the left
+#
+# The same change is made to the list and to the list of its items' metadata. `list.sort` is in `sorting`.
 
 
 @rule(list.append)

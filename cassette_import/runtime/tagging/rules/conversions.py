@@ -1,4 +1,4 @@
-"""Rules for conversions to numbers and to text: `int`, `float`, `bool`, `str`, `repr`, `str.format`, `re.sub`."""
+"""Rules for conversions to numbers and to text, `str.format`, `re.sub`, and for buffers that are written into."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Rules for `iter`, `next` and `reversed`, and for lazy iterators: `map`, `filter`, `zip`, those of `itertools`.
-
-Such an iterator gets plain items, since code of the interpreter may advance it. A function that moves items without
-looking at them is called a second time, with the wrapped items: the second iterator is advanced with the first, and
-says which metadata its items have. If code of the interpreter has advanced the first one alone, the items differ, and
-the metadata is dropped.
-
-A generator gets plain values, as its caller may be written in C. The wrapper of a value that is sent waits for the
-`yield` that receives it.
-"""
+"""Rules for iterators: `iter`, `next`, lazy iterators, and the methods of generators and coroutines."""
 
 from __future__ import annotations
 
@@ -67,6 +58,9 @@ from cassette_import.runtime.tagging.watched_calls import Rest, RestOfCallback, 
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 # ---- rules for the methods of generators, coroutines and iterators: `__next__`, `send`, `throw`, `close`
+#
+# A generator gets plain values, as its caller may be written in C. The wrapper of a value that is sent waits for the
+# `yield` that receives it.
 
 _OF_ITERATORS: Final = [kind.__next__ for kind in (*LAZY_TYPES, *STEPPED_TYPES) if kind is not GeneratorType]
 _RETURNING: Final = (GeneratorType.close,) if sys.version_info >= (3, 13) else ()
@@ -162,6 +156,11 @@ def _resumes_overdubbed(awaited: Any) -> bool:
 
 
 # ---- rules for iterators that keep items
+#
+# Such an iterator gets plain items, since code of the interpreter may advance it. A function that moves items without
+# looking at them is called a second time, with the wrapped items: the second iterator is advanced with the first, and
+# says which metadata its items have. If code of the interpreter has advanced the first one alone, the items differ, and
+# the metadata is dropped.
 
 _NOTHING: Final = object()
 
