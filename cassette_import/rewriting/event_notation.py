@@ -19,7 +19,7 @@ from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.syntax.operation import Itself, Operation, Slot
-from cassette_import.rewriting.syntax.replacement import replaced
+from cassette_import.rewriting.syntax.statements import replaced
 from cassette_import.rewriting.trees.annotations import NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function

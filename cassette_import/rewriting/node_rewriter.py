@@ -14,13 +14,12 @@ from cassette_import.rewriting.forms.followed_bodies import follow_expression
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm, Variables
 from cassette_import.rewriting.forms.untagged import MAKERS, ExpressionSteps, has_untagged_form
-from cassette_import.rewriting.forms.untagged_branches import is_too_deep, spans_lines
-from cassette_import.rewriting.forms.untagged_steps import Value
+from cassette_import.rewriting.forms.untagged_branches import Value, is_too_deep, spans_lines
 from cassette_import.rewriting.modes import Inside, Mode, make_lambdas_bare, modes_inside
 from cassette_import.rewriting.nested_bodies import NestedBodies
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax.operation import Form
-from cassette_import.rewriting.syntax.replacement import replaced
+from cassette_import.rewriting.syntax.statements import replaced
 from cassette_import.rewriting.trees.annotations import CHANGING, NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function

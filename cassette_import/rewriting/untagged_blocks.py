@@ -16,14 +16,22 @@ from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.inlined import InlinedForm, Variables
 from cassette_import.rewriting.forms.untagged import ExpressionSteps, has_untagged_form, in_order
-from cassette_import.rewriting.forms.untagged_branches import PlainCalls, is_too_deep, spans_lines
-from cassette_import.rewriting.forms.untagged_steps import Claim, EventsAnywhere, EventsHere, Value, is_temporary
+from cassette_import.rewriting.forms.untagged_branches import (
+    Claim,
+    EventsAnywhere,
+    EventsHere,
+    PlainCalls,
+    Value,
+    is_temporary,
+    is_too_deep,
+    spans_lines,
+)
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.assignments import is_event
 from cassette_import.rewriting.syntax.expressions import attribute_name, global_name, namespace
-from cassette_import.rewriting.syntax.replacement import replaced
+from cassette_import.rewriting.syntax.statements import replaced
 from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, NOOVERDUB, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import bound_by_expressions, clone

@@ -42,7 +42,7 @@ IMPORTS = """
         vectorize as v,
     )
     def f():
-        from cassette_import.contexts.backends import jit  # comment, x
+        from cassette_import.contexts.backends import jit
 """
 
 

@@ -1,6 +1,5 @@
 """Compilers behind graphs: an unmodified function and its callees as one function of machine code."""
 
-from cassette_import.contexts.backends.jit import jit
-from cassette_import.contexts.backends.jitted import Jitted
+from cassette_import.contexts.backends.jitted import Jitted, jit
 
 __all__ = ["Jitted", "jit"]

@@ -1,7 +1,7 @@
 """`CallTypes`: the types of arguments and results at each call site of a program.
 
 The call site is the current position of the frame that calls the hook. Each thread writes to its own table without a
-lock; `report` and `stubs` combine the tables afterwards.
+lock; `sites` and `stubs` combine the tables afterwards.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.inheritance import DIVERTED
-from cassette_import.contexts.call_types import sites as report
-from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
+from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape, entries, merged, text
 from cassette_import.contexts.call_types.stubs import CalledModule, add_calls, called_modules, is_installed, stub
 from cassette_import.interpreter.records import cast
 from cassette_import.interpreter.suggestions import suggestion
@@ -223,12 +222,12 @@ class CallTypes(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The call sites and their types, at most `limit` of them."""
-        return report.text(self._entries(), self._limit)
+        return text(self._entries(), self._limit)
 
     def _entries(self) -> list[dict[str, Any]]:
         listed = [site for site in self.sites() if self._leaves or site.python is not None]
-        found = report.entries(listed, self.types)
-        return report.merged([found, *(one.entries for one in self._elsewhere)]) if self._elsewhere else found
+        found = entries(listed, self.types)
+        return merged([found, *(one.entries for one in self._elsewhere)]) if self._elsewhere else found
 
     def portable_results(self) -> _Results:
         """See `Merging`: the entries of call sites, and the functions that stubs are written of."""
@@ -249,7 +248,7 @@ class CallTypes(Context, events=Events.CALLS):
         """`.pyi` for stubs, `.txt` and `.json` for the list of call sites."""
         return {
             ".pyi": text_writer(lambda: _in_one_file(self._stubs_to_write()), "backslashreplace"),
-            ".txt": text_writer(lambda: report.text(self._entries()), "backslashreplace"),
+            ".txt": text_writer(lambda: text(self._entries()), "backslashreplace"),
             ".json": text_writer(lambda: json.dumps(self._entries(), indent=2), "backslashreplace"),
         }
 

@@ -21,12 +21,13 @@ from cassette_import.contexts.graph.flow.statements import (
     Missing,
     Select,
     Statement,
+    Variables,
+    has_one_type,
     has_open_loops,
     lowered,
     read_by,
 )
 from cassette_import.contexts.graph.flow.statements import ends as never_ends
-from cassette_import.contexts.graph.flow.variables import Variables, has_one_type
 from cassette_import.contexts.graph.nodes import (
     NUMBERS,
     Constant,

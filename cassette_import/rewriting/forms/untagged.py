@@ -38,15 +38,18 @@ from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.guarded import path_of
 from cassette_import.rewriting.forms.untagged_branches import (
     Branches,
+    EventsHere,
     PlainCalls,
+    Value,
+    claimed,
     is_call_with_splats,
     is_plain_call,
+    is_temporary,
     is_too_deep,
     mapping_of,
     receiver_of_super,
     spans_lines,
 )
-from cassette_import.rewriting.forms.untagged_steps import EventsHere, Value, claimed, is_temporary
 from cassette_import.rewriting.modes import make_lambdas_bare
 from cassette_import.rewriting.primitives import BINARY, COMPARE, EVENT_OF, INPLACE, UNARY
 from cassette_import.rewriting.shape import Interest, Shape

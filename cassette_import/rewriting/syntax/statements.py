@@ -12,10 +12,13 @@ from typing import Any, TypeGuard
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.syntax import assignments
-from cassette_import.rewriting.syntax.expressions import held, namespace, truth_of
+from cassette_import.rewriting.syntax.expressions import expression, held, namespace, truth_of
 from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
 from cassette_import.rewriting.trees.annotations import GLOBAL, has
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.traversal import DEPTH
+
+# ---- statements and parts of statements as events: loops, tests, and values that control flow passes on
 
 _LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
 """Whether a traceback shows the whole loop, not its iterable, when the iterable has no iterator."""
@@ -355,3 +358,25 @@ _HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], Any]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
+
+
+# ---- what replaces a node: that of an expression, or else of a statement
+
+
+def replaced(node: ast.AST, form: Form, depth: int) -> Any:
+    """What replaces a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
+    if isinstance(node, _SPLATTING):
+        splats(node)
+    result: Any = expression(node, form, depth) if isinstance(node, ast.expr) else node
+    if result is node:
+        result = statement(node, form, depth)
+    made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
+    if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
+        depth += result is not node or type(node) in _CHANGED_IN_PLACE
+        if depth:
+            setattr(made, DEPTH, depth)
+    return result
+
+
+_SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
+_CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)

@@ -17,7 +17,7 @@ from tests.programs.orders import EXPRESSIONS
 
 pytest.importorskip("numpy")
 
-from cassette_import.contexts.backends import jit  # it needs NumPy
+from cassette_import.contexts.backends import jit
 
 ARGUMENTS = int(os.environ.get("CASSETTE_TEST_ORDERS", "0"))
 EXAMPLES = (0.1, 0.2, 0.3), (0.3, 0.1, 0.1), (0.5, 0.3, 0.4)

@@ -13,8 +13,7 @@ import pytest
 
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import call_paths, context
-from cassette_import.contexts.profile import statistics as event_costs
-from cassette_import.contexts.profile import statistics as overhead_subtraction
+from cassette_import.contexts.profile import statistics as profile_statistics
 from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(
@@ -59,11 +58,11 @@ LONG = """
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     """The processor's time instead of the wall's."""
-    for module in (context, call_paths, overhead_subtraction, event_costs):
+    for module in (context, call_paths, profile_statistics):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
-    event_costs.forget_measurements()
+    profile_statistics.forget_measurements()
     yield
-    event_costs.forget_measurements()
+    profile_statistics.forget_measurements()
 
 
 def of_cprofile(function, *arguments):

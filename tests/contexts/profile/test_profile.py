@@ -17,8 +17,7 @@ from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import call_tree
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import statistics as event_costs
-from cassette_import.contexts.profile import statistics as overhead_subtraction
+from cassette_import.contexts.profile import statistics as profile_statistics
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module
 from cassette_import.specialization import compilation_listeners
@@ -585,7 +584,7 @@ def test_functions_with_the_same_label_that_are_called_in_turn_are_not_nested(fu
 
 def with_costs(monkeypatch, **costs):
     """Have events cost so much."""
-    by_kind = {kind.replace("_", " "): event_costs.Cost(*cost) for kind, cost in costs.items()}
+    by_kind = {kind.replace("_", " "): profile_statistics.Cost(*cost) for kind, cost in costs.items()}
     # No function of this module: blocks of it are overdubbed.
     measured = functools.partial(dict, by_kind)
     monkeypatch.setattr(Profile, "event_costs", staticmethod(measured))
@@ -595,7 +594,7 @@ def with_costs(monkeypatch, **costs):
 def timed_loop(monkeypatch, calls=1000, loop=0.003, step=0.002):
     """A function that calls another one, each of which takes so long for a call; by a clock that is set by hand."""
     now = 0.0
-    for module in (profile_context, overhead_subtraction):
+    for module in (profile_context, profile_statistics):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     profile = Profile()
     namespace = {}
@@ -629,7 +628,7 @@ def test_a_loop_that_calls_a_small_function_keeps_a_share_of_its_time(cost, monk
     with_costs(monkeypatch, function=(cost, cost), calling=(cost, 0.0))
     found, _ = self_times(timed_loop(monkeypatch))
     for name, measured in (("caller", 3.0), ("called", 2.0)):
-        assert overhead_subtraction.LEAST_SHARE * measured * 0.999 <= found[name] <= measured * 1.001
+        assert profile_statistics.LEAST_SHARE * measured * 0.999 <= found[name] <= measured * 1.001
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.001, 1.0])
@@ -667,7 +666,7 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
         return now
 
     monkeypatch.setattr(profile_context, "perf_counter", clock)
-    monkeypatch.setattr(overhead_subtraction, "perf_counter", lambda: now)
+    monkeypatch.setattr(profile_statistics, "perf_counter", lambda: now)
     for _ in range(calls):
         profile.prehook(len)
         now += body
@@ -694,16 +693,16 @@ def test_the_time_inside_the_hooks_is_included_without_the_option_overhead(monke
 def test_estimating_costs_does_not_count_as_calls_of_the_profile(program):
     with Profile() as profile:
         program.fib(3)
-        event_costs.forget_measurements()
+        profile_statistics.forget_measurements()
         profile.event_costs()
         assert {label[2] for label in Statistics(profile).totals()} == {"<MainThread>", "fib"}
 
 
 def test_a_clock_that_stands_still_gives_no_costs(monkeypatch):
-    event_costs.forget_measurements()
-    monkeypatch.setattr(event_costs, "perf_counter", lambda: 1.0)
+    profile_statistics.forget_measurements()
+    monkeypatch.setattr(profile_statistics, "perf_counter", lambda: 1.0)
     assert {tuple(cost) for cost in Profile().event_costs().values()} == {(0.0, 0.0)}
-    event_costs.forget_measurements()
+    profile_statistics.forget_measurements()
 
 
 @pytest.mark.parametrize("sites", [False, True])
@@ -725,7 +724,9 @@ def test_every_kind_of_callee_has_a_cost(sites):
     callees += [Profile.summary]
     kinds = {call_tree.kind_of(callee) for callee in callees} | {call_tree.BODY, call_tree.CALLBACK}
     costs = Profile(sites=sites).event_costs()
-    assert kinds | {event_costs.ANNOUNCED, event_costs.CALLING, event_costs.INDIRECT} == costs.keys()
+    assert (
+        kinds | {profile_statistics.ANNOUNCED, profile_statistics.CALLING, profile_statistics.INDIRECT} == costs.keys()
+    )
     assert all(sum(costs[kind]) > 0.0 for kind in kinds)
 
 
@@ -755,7 +756,7 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
         now[0] += 100.0
         return make(unit, variants)
 
-    for module in (profile_context, overhead_subtraction, body_compiler_module, compilation_listeners):
+    for module in (profile_context, profile_statistics, body_compiler_module, compilation_listeners):
         # No function of this module, which is overdubbed in the block.
         monkeypatch.setattr(module, "perf_counter", functools.partial(now.__getitem__, 0))
     monkeypatch.setattr(body_compiler, "_body_of", slow)
