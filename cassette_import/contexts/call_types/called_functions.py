@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.call_types.annotations import TypeName, named_outcome, type_name
@@ -159,14 +159,26 @@ def _module(name: str) -> CalledModule:
     own = {known: one for known, one in variables.items() if isinstance(one, type)}
     unions = frozenset(known for known, one in variables.items() if type(one).__name__ in _UNIONS)
     inherited = {known: _inherited(one) for known, one in own.items()}
-    try:
-        source = None if module is None else inspect.getsource(module)
-        ast.parse(source or "")
-    except (OSError, TypeError, SyntaxError):
-        source = None
+    source = None if module is None else _source(module)
     type_variables = frozenset(known for known, one in variables.items() if type(one).__name__ in _TYPE_VARIABLES)
     abstract = frozenset(known for known, one in own.items() if _is_abstract_by_bases(one))
     return CalledModule(source, inherited=inherited, unions=unions, type_variables=type_variables, abstract=abstract)
+
+
+def _source(module: ModuleType) -> str | None:
+    """The source of a module. One that ran as a script has no `__file__` any more when it has ended."""
+    try:
+        source = inspect.getsource(module)
+    except (OSError, TypeError):
+        try:
+            source = module.__loader__.get_source(module.__name__)  # type: ignore[union-attr]  # not every loader has it
+        except (AttributeError, ImportError, OSError):
+            return None
+    try:
+        ast.parse(source or "")
+    except SyntaxError:
+        return None
+    return source
 
 
 def _is_abstract_by_bases(kind: type) -> bool:

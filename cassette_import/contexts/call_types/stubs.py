@@ -22,6 +22,7 @@ _INDENT: Final = "    "
 _INFORMATIVE: Final = {TypeName("builtins", kind.__name__) for kind in (bool, int, float, str, bytes)}
 """Types of default values from which the type of the parameter follows."""
 _NONE: Final = TypeName(None, "None")
+_MAIN: Final = "__main__"
 _LONGEST: Final = 120
 """Longer values of variables are not in the stub."""
 _DISPLAYS: Final[dict[type, str]] = {
@@ -41,7 +42,7 @@ def stub(name: str, module: CalledModule) -> str:
     tree = module.tree()
     own = frozenset(_names_in(tree.body))
     annotations = Annotations(CLASSES, name, frozenset(_taken_by(tree)) - {"typing"}, own & vars(builtins).keys())
-    writer = _Writer(module, annotations)
+    writer = _Writer(module, annotations, _called_at_import(tree, is_recorded=name == _MAIN))
     text = writer.text()
     imports = annotations.import_statements()
     return "\n".join([*imports, *([""] if imports else []), text])
@@ -50,13 +51,13 @@ def stub(name: str, module: CalledModule) -> str:
 class _Writer:
     """Writes the statements of a module, or of a class in it."""
 
-    def __init__(self, module: CalledModule, annotations: Annotations) -> None:
+    def __init__(self, module: CalledModule, annotations: Annotations, untraced: Iterable[str]) -> None:
         self._module = module
         self._annotations = annotations
         self._lines = (module.source or "").split("\n")
         self._tree = module.tree()
         self._results = dict(_results_of(self._tree))
-        self._untraced = frozenset(_called_at_import(self._tree))
+        self._untraced = frozenset(untraced)
         self._hidden: list[set[str]] = []
         self._attributes_above: list[set[str]] = []
 
@@ -434,18 +435,24 @@ def _submodules(tree: ast.Module) -> Iterator[ast.Import]:
             yield from (ast.Import([one]) for one in node.names if "." in one.name and one.asname is None)
 
 
-def _called_at_import(tree: ast.AST) -> Iterator[str]:
-    """The names that a module uses while it is imported: those that it calls, and those that it assigns to others."""
+def _called_at_import(tree: ast.AST, *, is_recorded: bool) -> Iterator[str]:
+    """The names that a module uses while it is imported: those that it calls, and those that it assigns to others.
+
+    Of a program's main module, those that it calls are recorded.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Assign):
-            yield from (one.id for one in ast.walk(node.value) if isinstance(one, ast.Name))
+            calls = [one.func for one in ast.walk(node.value) if isinstance(one, ast.Call)] if is_recorded else []
+            yield from (one.id for one in ast.walk(node.value) if isinstance(one, ast.Name) and one not in calls)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             decorators = getattr(node, "decorator_list", ())
             yield from (one.id for each in decorators for one in ast.walk(each) if isinstance(one, ast.Name))
             continue
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and not is_recorded:
             yield from (one.id for one in ast.walk(node.func) if isinstance(one, ast.Name))
-        yield from _called_at_import(node)
+        elif isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) and not is_recorded:
+            continue
+        yield from _called_at_import(node, is_recorded=is_recorded)
 
 
 def _targets(node: Any) -> list[Any]:
