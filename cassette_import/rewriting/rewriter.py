@@ -450,8 +450,8 @@ class _Rewriter(NodeRewriter):
                 if shape.tagging and not bare:
                     given = [*rest_parameters(at, node), *lambda_parameters(at, node)]
                     branch = at.pick([*given, branch], len(given))
-            if not bare and follows and shape.follows_bodies:
-                branch = follow_lambda(branch, temporaries.context(0) if shape.is_accelerated else None)
+            if follows and shape.follows_bodies:
+                branch = follow_lambda(branch, temporaries.context(0) if shape.is_accelerated and not bare else None)
             if not bare:
                 branch = with_contexts(at, shape, branch)
             value = at.either(self.test(at, number, not bare), branch, value)

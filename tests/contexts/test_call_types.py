@@ -355,7 +355,7 @@ def test_a_program_runs_with_call_types(folder):
 def test_stubs_are_written(folder):
     assert cassette("run", "-c", "call-types", "-o", "out.pyi", "app.py", folder=folder).stderr == ""
     assert (folder / "out.pyi").read_text() == (
-        "# ---- __main__\n\ndef main() -> None: ...\n\n# ---- beside\n\n"
+        "# ---- __main__\n\nfrom beside import double as double\ndef main() -> None: ...\n\n# ---- beside\n\n"
         "import typing\n\ndef double(x: int | str) -> typing.Any: ...\n"
     )
     assert cassette("run", "-c", "call-types:module=beside", "-o", "beside.pyi", "app.py", folder=folder).status == 0

@@ -418,3 +418,40 @@ def test_type_checkers_accept_everyday_programs_with_their_stubs(tmp_path):
     assert len([*tmp_path.glob("module_*.pyi")]) == len(EVERYDAY)
     found = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True).stdout
     assert found == f"Success: no issues found in {len(EVERYDAY)} source files\n"
+
+
+PROGRAM = """
+import dataclasses
+import enum
+
+LIMIT = 3
+class Kind(enum.Enum):
+    A = "a"
+@dataclasses.dataclass
+class Base:
+    size: int = 1
+    @property
+    def twice(self): return self.size * 2
+    @staticmethod
+    def make(size): return Base(size)
+class Child(Base):
+    def grown(self, by): return self.size + by
+def total(items): return sum(one.size for one in items)
+def never_called(x): return x
+def main(): print(total([Base.make(1), Child(2)]), Child(3).grown(LIMIT), Kind.A, Base().twice)
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_the_stub_of_a_script_is_that_of_the_same_module_when_it_is_imported(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "user.py").write_text("import program\nprogram.main()\n")
+    stubs = []
+    for script, module in (("program", "__main__"), ("user", "program")):
+        command = f"-m cassette_import run -c call-types:module={module} -o {script}.pyi {script}.py".split()
+        subprocess.run([sys.executable, *command], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+        stubs.append((tmp_path / f"{script}.pyi").read_text())
+    assert stubs[0] == stubs[1]
+    assert "class Child(Base):\n" in stubs[0]
+    assert "def main() -> None: ...\n" in stubs[0]

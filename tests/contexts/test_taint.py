@@ -262,6 +262,14 @@ def test_an_untrusted_text_is_followed(name):
     assert findings(untrusted_flows.FLOWS[name], Taint(sources=[f"{here}.given"], sinks=[f"{here}.taken"]))
 
 
+def test_what_a_default_of_json_leaves_out_is_not_followed():
+    def program():
+        taken(json.dumps({"a": 1j}, default=lambda number: [given() and "b"]))
+        return [given()]
+
+    assert findings(program) == []
+
+
 @pytest.mark.parametrize("thread_type", [threading.Thread], ids=["thread"])
 def test_trusted_values_in_a_thread_are_no_findings(thread_type):
     def program():

@@ -226,6 +226,22 @@ def buffer_with_a_text():
 
 
 @flow
+def csv_of_dicts_into_a_buffer():
+    file = io.StringIO()
+    writer = csv.DictWriter(file, ["a"])
+    writer.writeheader()
+    writer.writerow({"a": given()})
+    taken(file.getvalue())
+
+
+@flow
+def csv_of_several_dicts_into_a_buffer():
+    file = io.StringIO()
+    csv.DictWriter(file, ["a"]).writerows([{"a": given()}])
+    taken(file.getvalue())
+
+
+@flow
 def csv_of_a_buffer():
     for row in csv.reader(io.StringIO(given())):
         taken(row[0])
@@ -579,6 +595,15 @@ def _written(text):
     return memory.getvalue()
 
 
+def _as_lists(made):
+    return {"names": [[made.name]]}
+
+
+class Encoder(json.JSONEncoder):
+    def default(self, o):
+        return {"name": o.name}
+
+
 def _in_a_loop(text):
     async def program():
         return text
@@ -598,6 +623,9 @@ FLOWS.update(
         "pformat": _text_of(lambda text: pprint.pformat({"a": [text]})),
         "Template": _text_of(lambda text: string.Template("$a").substitute(a=text)),
         "json with a default": _text_of(lambda text: json.dumps([Named(text)], default=lambda made: made.name)),
+        "json with a dict as default": _text_of(lambda text: json.dumps(Named(text), default=lambda made: vars(made))),
+        "json with lists in a default": _text_of(lambda text: json.dumps(Named(text), default=_as_lists)),
+        "json of an encoder": _text_of(lambda text: json.dumps([Named(text)], cls=Encoder)),
         "urlencode": _text_of(lambda text: urllib.parse.urlencode({"a": [text]}, doseq=True)),
         "urljoin": _text_of(lambda text: urllib.parse.urljoin("http://a/", text)),
         "shlex.join": _text_of(lambda text: shlex.join(["a", text])),

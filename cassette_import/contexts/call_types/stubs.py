@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.call_types.sites import (
@@ -172,14 +172,26 @@ def _module(name: str) -> CalledModule:
     own = {known: one for known, one in variables.items() if isinstance(one, type)}
     unions = frozenset(known for known, one in variables.items() if type(one).__name__ in _UNIONS)
     inherited = {known: _inherited(one) for known, one in own.items()}
-    try:
-        source = None if module is None else inspect.getsource(module)
-        ast.parse(source or "")
-    except (OSError, TypeError, SyntaxError):
-        source = None
+    source = None if module is None else _source(module)
     type_variables = frozenset(known for known, one in variables.items() if type(one).__name__ in _TYPE_VARIABLES)
     abstract = frozenset(known for known, one in own.items() if _is_abstract_by_bases(one))
     return CalledModule(source, inherited=inherited, unions=unions, type_variables=type_variables, abstract=abstract)
+
+
+def _source(module: ModuleType) -> str | None:
+    """The source of a module. One that ran as a script has no `__file__` any more when it has ended."""
+    try:
+        source = inspect.getsource(module)
+    except (OSError, TypeError):
+        try:
+            source = module.__loader__.get_source(module.__name__)  # type: ignore[union-attr]  # not every loader has it
+        except (AttributeError, ImportError, OSError):
+            return None
+    try:
+        ast.parse(source or "")
+    except SyntaxError:
+        return None
+    return source
 
 
 def _is_abstract_by_bases(kind: type) -> bool:
@@ -266,6 +278,7 @@ _INDENT: Final = "    "
 _INFORMATIVE: Final = {TypeName("builtins", kind.__name__) for kind in (bool, int, float, str, bytes)}
 """Types of default values from which the type of the parameter follows."""
 _NONE: Final = TypeName(None, "None")
+_MAIN: Final = "__main__"
 _LONGEST: Final = 120
 """Longer values of variables are not in the stub."""
 _DISPLAYS: Final[dict[type, str]] = {
@@ -285,7 +298,7 @@ def stub(name: str, module: CalledModule) -> str:
     tree = module.tree()
     own = frozenset(_names_in(tree.body))
     annotations = Annotations(CLASSES, name, frozenset(_taken_by(tree)) - {"typing"}, own & vars(builtins).keys())
-    writer = _Writer(module, annotations)
+    writer = _Writer(module, annotations, _called_at_import(tree, is_recorded=name == _MAIN))
     text = writer.text()
     imports = annotations.import_statements()
     return "\n".join([*imports, *([""] if imports else []), text])
@@ -294,13 +307,13 @@ def stub(name: str, module: CalledModule) -> str:
 class _Writer:
     """Writes the statements of a module, or of a class in it."""
 
-    def __init__(self, module: CalledModule, annotations: Annotations) -> None:
+    def __init__(self, module: CalledModule, annotations: Annotations, untraced: Iterable[str]) -> None:
         self._module = module
         self._annotations = annotations
         self._lines = (module.source or "").split("\n")
         self._tree = module.tree()
         self._results = dict(_results_of(self._tree))
-        self._untraced = frozenset(_called_at_import(self._tree))
+        self._untraced = frozenset(untraced)
         self._hidden: list[set[str]] = []
         self._attributes_above: list[set[str]] = []
 
@@ -678,18 +691,24 @@ def _submodules(tree: ast.Module) -> Iterator[ast.Import]:
             yield from (ast.Import([one]) for one in node.names if "." in one.name and one.asname is None)
 
 
-def _called_at_import(tree: ast.AST) -> Iterator[str]:
-    """The names that a module uses while it is imported: those that it calls, and those that it assigns to others."""
+def _called_at_import(tree: ast.AST, *, is_recorded: bool) -> Iterator[str]:
+    """The names that a module uses while it is imported: those that it calls, and those that it assigns to others.
+
+    Of a program's main module, those that it calls are recorded.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Assign):
-            yield from (one.id for one in ast.walk(node.value) if isinstance(one, ast.Name))
+            calls = [one.func for one in ast.walk(node.value) if isinstance(one, ast.Call)] if is_recorded else []
+            yield from (one.id for one in ast.walk(node.value) if isinstance(one, ast.Name) and one not in calls)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             decorators = getattr(node, "decorator_list", ())
             yield from (one.id for each in decorators for one in ast.walk(each) if isinstance(one, ast.Name))
             continue
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and not is_recorded:
             yield from (one.id for one in ast.walk(node.func) if isinstance(one, ast.Name))
-        yield from _called_at_import(node)
+        elif isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) and not is_recorded:
+            continue
+        yield from _called_at_import(node, is_recorded=is_recorded)
 
 
 def _targets(node: Any) -> list[Any]:

@@ -46,10 +46,12 @@ from cassette_import.contexts.recording.external_functions import (
 )
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
+from cassette_import.contexts.recording.standard_input import METHODS, READ, follow_standard_input
 from cassette_import.contexts.recording.values import Encoder, shortened
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE, HIGHER_ORDER
+from cassette_import.kits.main_program import MAIN_NAMES
 from cassette_import.rewriting.events import Events
 
 __all__ = [
@@ -246,10 +248,7 @@ class ForkedProcesses:
 
 # ---- `RecordingContext`: the base of `Record` and `Replay`, so that a program cannot tell one from the other
 
-_STANDARD_INPUT: Final = (
-    *(f"io.TextIOWrapper.{name}" for name in ("read", "readline", "readlines")),
-    *(f"io.BufferedReader.{name}" for name in ("read", "read1", "readinto", "readinto1", "readline", "peek")),
-)
+_STANDARD_INPUT: Final = tuple(f"io.{kind.__name__}.{name}" for kind, names in METHODS.items() for name in names)
 """Methods that are external calls for the standard input and its buffer alone: all other files have proxies."""
 
 _INPUT: Final = "builtins.input"
@@ -307,6 +306,8 @@ class RecordingContext(Context, events=Events.NONE):
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self._blocks = 0
+        if MAIN_NAMES:
+            follow_standard_input()
         self._standard_input = sys.stdin
         self.forked_processes = ForkedProcesses()
         self.is_paused = False
@@ -558,6 +559,9 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     if (name == _INPUT or name in _STANDARD_INPUT) and not ctx.reads_standard_input(name, args):
         return fallback(ctx, f, *args, **kwargs)
     return ctx.external_call(["call", name], f, args, kwargs)
+
+
+READ.append(_intercept)
 
 
 @functools.lru_cache

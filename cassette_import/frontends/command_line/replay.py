@@ -8,6 +8,7 @@ import threading
 
 from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 from cassette_import.contexts.recording.replay import Replay
+from cassette_import.contexts.recording.standard_input import follow_standard_input
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.programs.user_program import Module, Program, Script
 from cassette_import.frontends.reporting.output import print_texts
@@ -30,6 +31,7 @@ def replay(path: str) -> int:
         If the program does not exist any more.
     """
     _restart_with_recorded_hash_seed(path)
+    follow_standard_input()
     context = Replay(os.path.abspath(path))
     header = context.recording.header
     try:

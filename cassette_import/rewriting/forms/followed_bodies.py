@@ -109,12 +109,8 @@ def follow_lambda(value: ast.expr, recorder: str | None = None) -> ast.expr:
     `recorder` is the variable that holds the recorder, if there is one.
     """
     at = At(value)
-    begun: ast.expr
-    if recorder is None:
-        begun = at.call(at.symbol(symbols.FOLLOWED_CALL), [])
-    else:
-        begun = _begun(at, recorder, at.constant(True))
-    return at.pick([at.let(temporaries.BODY, begun), _reported("suspended", value)], 1)
+    run = at.call(at.symbol(symbols.FOLLOWED_CALL), []) if recorder is None else _begun(at, recorder, at.constant(True))
+    return at.call(at.attribute(run, "suspended"), [value])
 
 
 def _begun(at: At, recorder: str, *is_lambda: ast.expr) -> ast.expr:

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.container_contents import CONTAINERS
 from cassette_import.runtime.tagging.shadow_store import drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL, SUBJECTS, outside
@@ -52,6 +54,10 @@ def returned(value: Any) -> Any:
             store.recognised.note(value._tagged_value, value._tagged_metas)
         return value._tagged_value
     LOCAL.returned = None
+    if LEAVES and is_a(value, CONTAINERS):
+        call = LEAVES.get(get_ident())
+        if call is not None and len(call.passed) < _MOST_PASSED and call.has_metadata_in(value):
+            call.passed[id(value)] = value  # the leaf may compute text of its parts
     return value
 
 

@@ -39,7 +39,7 @@ class LeafCall:
     `callee` is what the program calls, with the arguments `given` and `keywords`; `function` is the function behind it,
     a method for example, whose first arguments are `leading`. `arguments` are the leading and the given ones. Special
     methods get the `operands` of an operator in this order or in the other one. `passed` are the values with metadata
-    that the program has returned to the leaf, one for each origin.
+    that the program has returned to the leaf, one for each origin, and the containers of such values.
     """
 
     __slots__ = (
@@ -65,7 +65,7 @@ class LeafCall:
         self.arguments = (*leading, *given)
         self.keywords = keywords
         self.operands: tuple[Any, ...] | None = None
-        self.passed: dict[int, Tagged] = {}
+        self.passed: dict[int, Any] = {}
 
     @property
     def owner(self) -> Any:
@@ -129,6 +129,12 @@ class LeafCall:
         if self.passed and id(type(value)) in computed_metadata.COMPUTED_TYPES:
             arguments = (*arguments, *self.passed.values())
         return computed_metadata.with_computed_metadata(self.activation, self.function, arguments, self.keywords, value)
+
+    @hidden
+    def has_metadata_in(self, container: Any) -> bool:
+        """Whether a container has parts with metadata."""
+        tags = [tag for tag in self.activation.tags if tag is not None] if self.store else []
+        return any(next(computed_metadata.metadata_in((container,), tag), None) is not None for tag in tags)
 
     @hidden
     def notify_of_error(self, error: Exception) -> None:

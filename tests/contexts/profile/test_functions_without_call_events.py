@@ -81,6 +81,29 @@ def test_functions_without_call_events_are_counted_whatever_is_called_between(na
     assert (counts["__add__"], counts["items"]) == (10, 10)
 
 
+LAMBDAS = {
+    "argument": lambda xs: sorted(xs, key=lambda x: -x),
+    "element": lambda xs: [sorted(xs, key=lambda x: -x) for _ in (1,)],
+    "condition": lambda xs: [x for x in (1,) if sorted(xs, key=lambda x: -x)],
+    "first iterable": lambda xs: [x for x in sorted(xs, key=lambda x: -x)],
+    "first iterable of a set": lambda xs: {x for x in sorted(xs, key=lambda x: x.real)},
+    "first iterable of a generator expression": lambda xs: [*(x for x in sorted(xs, key=lambda x: abs(x)))],
+    "second iterable": lambda xs: [x for _ in (1,) for x in sorted(xs, key=lambda x: max(x, 1))],
+    "iterable of iterables": lambda xs: [x for x in sorted(list(map(lambda x: x, xs)))],
+    "lambda that shows its variables": lambda xs: [x for x in sorted(xs, key=lambda x: list(locals().values()))],
+}
+
+
+@pytest.mark.parametrize("place", LAMBDAS)
+def test_a_lambda_is_counted_in_each_place_of_a_comprehension(place, tmp_path):
+    profile, path = Profile(), str(tmp_path / "program.prof")
+    overdub(profile, lambda: LAMBDAS[place]([3, 1, 2]))
+    profile.formats[".prof"](path)
+    line = LAMBDAS[place].__code__.co_firstlineno
+    counts = [figures[1] for label, figures in pstats.Stats(path).stats.items() if label[1:] == (line, "<lambda>")]
+    assert counts == [4]  # the lambda around the comprehension, too
+
+
 def test_their_bodies_load_no_names_but_those_of_the_program():
     overdub(Profile(), program)
     for function in (Descriptor.__get__, Thing.items.fget, Thing.__add__, program):

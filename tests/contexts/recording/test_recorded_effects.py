@@ -94,6 +94,36 @@ PROGRAMS = {
         "import codecs, pathlib\nwith codecs.open('it', 'w', 'utf-8') as file: file.write('é')\n"
         "with codecs.open('it', encoding='utf-8') as file: result = file.read(), pathlib.Path('it').owner()"
     ),
+    "elements one by one": (
+        "with open('it.xml', 'w') as file: file.write('<a><b>1</b><b>2</b></a>')\n"
+        "result = [element.text for event, element in tree.iterparse('it.xml')]"
+    ),
+    "what a file is": (
+        "with zipfile.ZipFile('it', 'w') as archive: archive.writestr('a/b', 'c')\n"
+        "result = zipfile.is_zipfile('it'), tarfile.is_tarfile('it')"
+    ),
+    "a path in an archive": (
+        "with zipfile.ZipFile('it', 'w') as archive: archive.writestr('a/b', 'c')\n"
+        "path = zipfile.Path('it')\nresult = (path / 'a' / 'b').read_text(), [one.name for one in path.iterdir()]"
+    ),
+    "a sound": (
+        "import wave\nwith wave.open('it', 'wb') as file:\n"
+        "    file.setparams((1, 2, 8000, 0, 'NONE', ''))\n    file.writeframes(os.urandom(4))\n"
+        "with wave.open('it') as file: result = file.getnframes(), file.readframes(2)"
+    ),
+    "folders compared": (
+        "import filecmp\nos.mkdir('a'); os.mkdir('b'); os.mkdir('a/c')\nfound = filecmp.dircmp('a', 'b')\n"
+        "result = found.left_only, found.right_only"
+    ),
+    "a database of one kind": (
+        "import dbm.dumb\nwith dbm.dumb.open('it', 'c') as file: file['a'] = os.urandom(3)\n"
+        "with dbm.dumb.open('it') as file: result = file['a'], list(file.keys())"
+    ),
+    "a mailbox": (
+        "import mailbox\nbox = mailbox.mbox('it')\nbox.add('Subject: a\\n\\nb')\nbox.flush()\n"
+        "result = len(box), [message['subject'] for message in mailbox.mbox('it')]"
+    ),
+    "times of snippets": "import timeit\nresult = timeit.timeit('1', number=9), timeit.repeat('1', number=9, repeat=2)",
     "compressed in memory": (
         "buffer = io.BytesIO()\nwith gzip.GzipFile(fileobj=buffer, mode='wb') as file: file.write(os.urandom(4))\n"
         "result = buffer.getvalue()"

@@ -229,6 +229,30 @@ def test_standard_input_is_recorded(program, tmp_path):
     assert after.stdout.endswith(before.stdout.removeprefix("? "))
 
 
+READERS_OF_STANDARD_INPUT = {
+    "loop": "for line in sys.stdin: print(line)",
+    "loop after input": "print(input())\nfor line in sys.stdin: print(line)",
+    "function": "print(sum(map(len, sys.stdin)), next(sys.stdin, None))",
+    "thread": "import threading\none = threading.Thread(target=lambda: print([*sys.stdin]))\none.start(); one.join()",
+    "csv": "import csv\nprint([*csv.reader(sys.stdin)])",
+    "json": "import json\nprint(json.load(sys.stdin))",
+    "fileinput": "import fileinput\nprint([*fileinput.input()])",
+    "argparse": "import argparse\nprint([*argparse.FileType()('-')])",
+    "loop over bytes": "for line in sys.stdin.buffer: print(line)",
+    "bytes": "import io, shutil as s\ns.copyfileobj(sys.stdin.buffer, out := io.BytesIO())\nprint(out.getvalue())",
+    "itself": "file = sys.stdin\nprint(file, file is sys.__stdin__, file.mode, type(file).__name__, file.fileno())",
+}
+
+
+@pytest.mark.parametrize("reader", READERS_OF_STANDARD_INPUT)
+def test_standard_input_is_recorded_whoever_reads_it(reader, tmp_path):
+    (tmp_path / "program.py").write_text("import sys\n" + READERS_OF_STANDARD_INPUT[reader])
+    plain = run("program.py", folder=tmp_path, stdin="[1,\n2]\n")
+    before = cassette("run", "-c", "record", "-o", "it.cassette", "program.py", folder=tmp_path, stdin="[1,\n2]\n")
+    assert before.stdout == plain.stdout
+    assert cassette("replay", "it.cassette", folder=tmp_path, stdin="").stdout == plain.stdout
+
+
 def test_the_prompt_of_input_is_printed_as_in_the_recorded_run(tmp_path):
     (tmp_path / "program.py").write_text("print(input('name? '), input(), input(7))")
     before = cassette("run", "-c", "record", "-o", "it.cassette", "program.py", folder=tmp_path, stdin="a\nb\nc\n")

@@ -6,12 +6,13 @@ import _csv
 import _string  # type: ignore[import-not-found]  # typeshed has none
 import array
 import contextvars
+import gc
 import io
 import itertools
 import re
 import sys
 from collections.abc import Iterator
-from types import MemberDescriptorType
+from types import BuiltinMethodType, MemberDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -75,43 +76,30 @@ def describe_exception(call: LeafCall) -> Any:
 
 # ---- CSV: a writer belongs to a buffer
 
-_FILE: Final = "the file"
 _WRITER: Final = type(_csv.writer(io.StringIO()))
 
 
-@rule(_csv.writer, while_untagged=True)
-@hidden
-def make_writer(call: LeafCall) -> Any:
-    made, file = call.native(), plain(call.given[0]) if call.given else None
-    if isinstance(file, _BUFFERS):
-        call.store.attributes.make(made).slots[_FILE] = file, {}
-    return made
+def _file_of(writer: Any) -> Any:
+    """The buffer that a writer has the method `write` of; None if it writes into something else."""
+    own = writer if type(writer) is _WRITER else attributes_of(writer).get("writer")
+    writes = gc.get_referents(own) if type(own) is _WRITER else ()
+    owners = (one.__self__ for one in writes if type(one) is BuiltinMethodType)
+    return next((owner for owner in owners if isinstance(owner, _BUFFERS)), None)
 
 
-@rule_of_code("csv", "DictWriter.__init__")
-@hidden
-def initialise_dict_writer(call: LeafCall) -> Any:
-    result, file = call.native(), plain(call.arguments[1]) if len(call.arguments) > 1 else None
-    if isinstance(file, _BUFFERS):
-        call.store.attributes.make(call.owner).slots[_FILE] = file, {}
-    return result
-
-
-@rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
 @rule(_WRITER.writerow, _WRITER.writerows, plain_if=are_formatted_by_c)
 @hidden
 def write_row(call: LeafCall) -> Any:
-    result, entry = call.native(), call.store.attributes.of(call.owner)
-    if entry is not None and _FILE in entry.slots:
-        add_to_contents(call, entry.slots[_FILE][0])
+    result, file = call.native(), _file_of(call.owner)
+    if file is not None:
+        add_to_contents(call, file)
     return result
 
 
 @rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
 @hidden
 def write_dict(call: LeafCall) -> Any:
-    entry = call.store.attributes.of(call.owner)
-    if entry is None or _FILE not in entry.slots:
+    if _file_of(call.owner) is None:
         call.with_computed_metadata(None)  # the buffer is not known, so the loss is reported
     return write_row(call)
 
