@@ -17,7 +17,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.container_contents import CONTAINERS
+from cassette_import.runtime.tagging.held_metadata import CONTAINERS
 from cassette_import.runtime.tagging.shadow_store import drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LEAVES, LOCAL, SUBJECTS, outside
