@@ -16,8 +16,7 @@ DOCUMENTED = {
         "recording.external_functions": "BOUNDARY CALLBACK_TAKERS ENVIRONMENT GROUPS boundary leading_outside",
     },
     "encoding": {
-        "recording.decoding": "BadValue Decoder located",
-        "recording.encoding": "VALUES Encoder reference shortened",
+        "recording.values": "BadValue Decoder located VALUES Encoder reference shortened",
     },
     "intervals_rules": {"intervals.rules": "CHOICES DECISIONS FOLDS RULES bounds"},
     "masking": {"recording.masking": "USUAL_SECRETS Mask"},
