@@ -1,7 +1,7 @@
 """Which calls of a Python function are events for a context with a hook or overload for that function.
 
 An event is a call of the function in overdubbed code, or a call that a higher-order leaf makes of its callback. The
-function cannot decide at its own entry whether its call is an event (`docs/performance-tried.md`, "Targets at their own
+function cannot decide at its own entry whether its call is an event (`docs/performance-bounds.md`, "Targets at their own
 entry").
 """
 
