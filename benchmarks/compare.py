@@ -132,7 +132,7 @@ def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Eff
         "Python with its `.pyc` files; `cold` is compared with plain Python without them. The minimum of "
         f"{effort.rounds}, in turns ({effort.said})."
     )
-    _publish(given, "beginning", section("Startup", _command(given), how, beginning.table(found), notes))
+    _publish(given, "beginning", section("Startup", _command_of_part(given), how, beginning.table(found), notes))
     return int(any(not note.endswith("not installed") for note in notes))
 
 
@@ -157,7 +157,7 @@ def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort
         body.append(f"![How costs grow, as a ratio to plain Python]({GROWTH_CHART})")
     body.append(growth.table(measured))
     how = f"CPU time; the minimum of some runs ({effort.said}). First calls and first entries happen once."
-    _publish(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "growth", section("Growth", _command_of_part(given), how, "\n\n".join(body), notes))
     return int(bool(notes))
 
 
@@ -177,8 +177,13 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
         "Derivatives are first ones; JAX runs without `jit`, each operation by itself; `-` is a function that another "
         f"tool cannot differentiate as it is ({effort.said})."
     )
-    _publish(given, "tagging", section("Tagging", _command(given), how, tagging.table(measured), notes))
+    _publish(given, "tagging", section("Tagging", _command_of_part(given), how, tagging.table(measured), notes))
     return int(bool(notes))
+
+
+def _command_of_part(given: argparse.Namespace) -> str:
+    """The command, unless the document has it in the section of this project's workloads."""
+    return "" if given.output is not None and "own" in (_names(given.parts) or SECTIONS) else _command(given)
 
 
 def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort: Effort) -> int:

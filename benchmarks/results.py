@@ -75,16 +75,14 @@ def side_by_side(found: Mapping[str, Sequence[Sequence[str]]], head: Sequence[st
 
 
 def section(title: str, command: str, how: str, body: str, notes: Sequence[str]) -> str:
-    """Return the text between the marks of one section."""
+    """Return the text between the marks of one section, which another one may have the command of."""
     wrong = "".join(f"\n- {note}" for note in notes)
+    shown = ("```console", f"$ {command}", "```", "") if command else ()
     return "\n".join(
         (
             f"## {title}",
             "",
-            "```console",
-            f"$ {command}",
-            "```",
-            "",
+            *shown,
             how,
             "",
             body,
