@@ -108,10 +108,8 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
         title = "CPU time as a ratio to plain Python, geometric means (logarithmic)"
         _draw(given, CHART, chart.bars(title, means, CONTEXTS))  # type: ignore[arg-type]
         body.append(f"![What each way costs, as a ratio to plain Python]({CHART})")
-    for name, results in found.items():
-        if len(found) > 1:
-            body.append(f"### CPython {name}")
-        body.append(results.table())
+    if len(found) == 1:
+        body += [results.table() for results in found.values()]
     how = (
         f"CPython {', '.join(found)}, {os.cpu_count()} CPUs. CPU time, as a ratio to plain Python; the least of up to "
         f"{effort.pairs} values of each, in turns ({effort.said})."
@@ -122,27 +120,26 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
 
 
 def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
-    body, notes = [], []
+    found, notes = {}, []
     for python in pythons:
-        found = {}
         for package in beginning.PACKAGES:
             _say(f"CPython {python.name}: beginning with {package} ...")
             least, wrong = beginning.measure(python.command, package, effort.rounds, _environment())
-            found[package] = least
+            found[f"{package}, {python.name}" if len(pythons) > 1 else package] = least
             notes += [f"CPython {python.name}, {note}" for note in wrong]
-        body.append(f"### CPython {python.name}: imports and first results\n\n{beginning.table(found)}")
     how = (
         "CPU time, and memory, of processes that import a package and make one small result, as a ratio to plain "
         "Python with its `.pyc` files; `cold` is compared with plain Python without them. The minimum of "
         f"{effort.rounds}, in turns ({effort.said})."
     )
-    _publish(given, "beginning", section("Startup", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "beginning", section("Startup", _command_of_part(given), how, beginning.table(found), notes))
     return int(any(not note.endswith("not installed") for note in notes))
 
 
 def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
     body: list[str] = []
     notes: list[str] = []
+    measured: dict[str, list[growth.Row]] = {}
     charts: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for python in pythons:
         _say(f"CPython {python.name}: growth ...")
@@ -151,21 +148,21 @@ def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort
         if found is None:
             notes.append(f"CPython {python.name}: {wrong}")
             continue
-        rows = [growth.Row(*row) for row in found]
+        measured[python.name] = rows = [growth.Row(*row) for row in found]
         for row in rows:
             if row.ratio is not None:
                 charts.setdefault(row.what, {}).setdefault(python.name, []).append((float(row.size), row.ratio))
-        body.append(f"### CPython {python.name}: growth\n\n{growth.table(rows)}")
     if given.output is not None and charts:
         _draw(given, GROWTH_CHART, line_chart.lines("How costs grow, as a ratio to plain Python", charts))
-        body.insert(0, f"![How costs grow, as a ratio to plain Python]({GROWTH_CHART})")
+        body.append(f"![How costs grow, as a ratio to plain Python]({GROWTH_CHART})")
+    body.append(growth.table(measured))
     how = f"CPU time; the minimum of some runs ({effort.said}). First calls and first entries happen once."
-    _publish(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "growth", section("Growth", _command_of_part(given), how, "\n\n".join(body), notes))
     return int(bool(notes))
 
 
 def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
-    body, notes = [], []
+    measured, notes = {}, []
     for python in pythons:
         _say(f"CPython {python.name}: tagging ...")
         command = [python.command, "-m", "benchmarks.tagging", "--json", *(["--quick"] if effort.quick else [])]
@@ -173,15 +170,20 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
         if rows is None:
             notes.append(f"CPython {python.name}: {wrong}")
             continue
-        body.append(f"### CPython {python.name}: tagging\n\n{tagging.table(rows)}")
+        measured[python.name] = rows
     how = (
         "CPU time; the least of some runs. `hooks` reads all events that tagging needs, as a ratio to plain Python; "
         "the next columns are the same hooks with tagging but without tagged values, and tagging without hooks. "
         "Derivatives are first ones; JAX runs without `jit`, each operation by itself; `-` is a function that another "
         f"tool cannot differentiate as it is ({effort.said})."
     )
-    _publish(given, "tagging", section("Tagging", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "tagging", section("Tagging", _command_of_part(given), how, tagging.table(measured), notes))
     return int(bool(notes))
+
+
+def _command_of_part(given: argparse.Namespace) -> str:
+    """The command, unless the document has it in the section of this project's workloads."""
+    return "" if given.output is not None and "own" in (_names(given.parts) or SECTIONS) else _command(given)
 
 
 def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort: Effort) -> int:
@@ -195,13 +197,12 @@ def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort
             file = place if len(_names(given.driver_python)) == 1 else place.with_stem(f"{place.stem}-{len(found)}")
             name = made.name if (made := described(python)) is not None else python
             found[name] = measure_driver(driver, names, ways, python=python, options=options, file=file)
-    what = dict.fromkeys(way for results in found.values() for way in results.ways)
-    parts = ["\n".join(["| column | what runs |", "|---|---|", *(f"| {way} | {WAYS[way].what} |" for way in what)])]
+    parts = []
     for name, results in found.items():
         parts += [*([f"### CPython {name}: pyperformance"] if len(found) > 1 else []), results.table()]
     how = (
         f"CPython {', '.join(found)}, {os.cpu_count()} CPUs. CPU time; the least of {rounds} × {repeat} values, "
-        f"`--scale {scale}`, by the driver."
+        f"`--scale {scale}`, by the driver. The columns are those of this project's workloads."
     )
     command = f"CASSETTE_WORKLOADS=.../workloads.py {_command(given)}"
     notes = [note for results in found.values() for note in results.notes]

@@ -12,7 +12,7 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import cassette_import
 from benchmarks.contexts import Count, Look, Nothing
+from benchmarks.results import side_by_side
 from benchmarks.workloads import fib
 
 
@@ -223,11 +224,12 @@ def measure(quick: bool) -> list[Row]:
     ]
 
 
-def table(rows: list[Row]) -> str:
-    """As Markdown."""
-    return "\n".join(["| | size | cost |", "|---|--:|---|", *(f"| {' | '.join(row[:3])} |" for row in rows)])
+def table(found: Mapping[str, Sequence[Row]]) -> str:
+    """As Markdown, from the rows of each Python."""
+    shown = {python: [row[:3] for row in rows] for python, rows in found.items()}
+    return side_by_side(shown, ("", "size", "cost"), keys=2)
 
 
 if __name__ == "__main__":
     measured = measure("--quick" in sys.argv)
-    print(json.dumps(measured) if "--json" in sys.argv else table(measured))
+    print(json.dumps(measured) if "--json" in sys.argv else table({"": measured}))

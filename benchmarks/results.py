@@ -60,17 +60,29 @@ def summary(found: Mapping[str, Results]) -> str:
     return "\n".join(lines)
 
 
+def side_by_side(found: Mapping[str, Sequence[Sequence[str]]], head: Sequence[str], keys: int = 1) -> str:
+    """Return a Markdown table: a row for each key, which is the first cells; the other cells of each Python."""
+    columns = [f"{name}, {python}" if len(found) > 1 else name for python in found for name in head[keys:]]
+    by_key: dict[tuple[str, ...], dict[str, Sequence[str]]] = {}
+    for python, rows in found.items():
+        for row in rows:
+            by_key.setdefault(tuple(row[:keys]), {})[python] = row[keys : len(head)]
+    lines = [f"| {' | '.join([*head[:keys], *columns])} |", f"|{'---|' * keys}{'--:|' * len(columns)}"]
+    for key, by_python in by_key.items():
+        cells = [cell for python in found for cell in by_python.get(python, ["–"] * (len(head) - keys))]
+        lines.append(f"| {' | '.join([*key, *cells])} |")
+    return "\n".join(lines)
+
+
 def section(title: str, command: str, how: str, body: str, notes: Sequence[str]) -> str:
-    """Return the text between the marks of one section."""
+    """Return the text between the marks of one section, which another one may have the command of."""
     wrong = "".join(f"\n- {note}" for note in notes)
+    shown = ("```console", f"$ {command}", "```", "") if command else ()
     return "\n".join(
         (
             f"## {title}",
             "",
-            "```console",
-            f"$ {command}",
-            "```",
-            "",
+            *shown,
             how,
             "",
             body,

@@ -10,13 +10,14 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import cassette_import
 from benchmarks import derivatives as programs
 from benchmarks.contexts import Tagging
 from benchmarks.growth import least
+from benchmarks.results import side_by_side
 from cassette_import import Context, Events
 from cassette_import.contexts.autodiff import derivative, gradient
 
@@ -57,8 +58,7 @@ def nothing_tagged(times: int, names: tuple[str, ...] = WORKLOADS) -> Iterator[R
                     seconds[kind.__name__] = least(module.main, times)
         plain, looking = seconds["plain"], seconds["Looking"]
         ratios = [looking / plain, seconds["LookingWithTagging"] / plain, seconds["Tagging"] / plain]
-        ratios += [seconds["LookingWithTagging"] / looking, seconds["Tagging"] / looking]
-        yield name, *(f"{ratio:.1f}" for ratio in ratios[:3]), *(f"{ratio:.2f}" for ratio in ratios[3:])
+        yield name, *(f"{ratio:.1f}" for ratio in ratios)
 
 
 # ---- derivatives
@@ -85,9 +85,9 @@ def _slope(grad: Callable[[Any], Any], point: Any) -> Callable[[], Any]:
 
 
 def _row(f: Callable[..., Any], point: Any, seconds: list[float | None]) -> Row:
-    _, ours, *peers = seconds
+    own, ours, *peers = seconds
     count = len(point) if isinstance(point, list) else 1
-    shown = ["-" if one is None else f"{one * 1e6:.0f} µs" for one in seconds]
+    shown = ["-" if one is None else f"{one * 1e6:.0f} µs" for one in (own, ours)]
     ratios = ["-" if one is None or ours is None else f"{ours / one:.2f}" for one in peers]
     return f"{f.__name__}, {count} number{'s' if count > 1 else ''}", *shown, *ratios
 
@@ -135,20 +135,18 @@ def measure(quick: bool) -> dict[str, list[Row]]:
 
 
 _HEADS = {
-    "nothing": ("workload", "hooks", "hooks, tagging", "tagging alone", "second / first", "third / first"),
-    "derivatives": ("function", "its value", "autodiff", "autograd", "JAX", "to autograd", "to JAX"),
+    "nothing": ("workload", "hooks", "hooks and tagging", "tagging alone"),
+    "derivatives": ("function", "its value", "autodiff", "/ autograd", "/ JAX"),
 }
 
 
-def table(found: dict[str, list[Row]]) -> str:
-    """As Markdown."""
-    parts = []
-    for name, head in _HEADS.items():
-        lines = [f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(head) - 1)}"]
-        parts.append("\n".join([*lines, *(f"| {' | '.join(row)} |" for row in found[name])]))
-    return "\n\n".join(parts)
+def table(found: Mapping[str, Mapping[str, list[Row]]]) -> str:
+    """As Markdown, from the rows of each Python."""
+    return "\n\n".join(
+        side_by_side({python: rows[name] for python, rows in found.items()}, head) for name, head in _HEADS.items()
+    )
 
 
 if __name__ == "__main__":
     measured = measure("--quick" in sys.argv)
-    print(json.dumps(measured) if "--json" in sys.argv else table(measured))
+    print(json.dumps(measured) if "--json" in sys.argv else table({"": measured}))

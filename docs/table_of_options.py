@@ -3,6 +3,7 @@
 Run it after changing an option: ``python docs/table_of_options.py``. A test compares the page with the contexts.
 """
 
+from itertools import groupby
 from pathlib import Path
 
 from cassette_import.contexts import READY_MADE
@@ -25,7 +26,10 @@ def page() -> str:
     for name in READY_MADE:
         options = described_options(context_type_named(name))
         if options:
-            rows = [f"| `{each.name}` | {_default(each.default)} | {_escaped(each.description)} |" for each in options]
+            rows = [
+                f"| {', '.join(f'`{each.name}`' for each in same)} | {_default(default)} | {_escaped(description)} |"
+                for (default, description), same in groupby(options, lambda each: (each.default, each.description))
+            ]
             parts.append("\n".join([f"## `{name}`\n", "| option | default | meaning |", "|---|---|---|", *rows, ""]))
     return "\n".join(parts)
 

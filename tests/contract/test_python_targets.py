@@ -1,8 +1,8 @@
 """Which calls of a Python function are events for a context with a hook or overload for that function.
 
 An event is a call of the function in overdubbed code, or a call that a higher-order leaf makes of its callback. The
-function cannot decide at its own entry whether its call is an event (`docs/performance-tried.md`, "Targets at their own
-entry").
+function cannot decide at its own entry whether its call is an event (`docs/performance-bounds.md`, "Targets at their
+own entry").
 """
 
 import textwrap
