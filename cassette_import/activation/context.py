@@ -288,12 +288,17 @@ def enter_in_c(context_type: type) -> None:
 # ---- `Context`: what hooks, overloads and passes belong to, and what is entered to make them active
 
 if TYPE_CHECKING:
+    from cassette_import.activation import decorated_functions
     from cassette_import.runtime import driven_generators
     from cassette_import.runtime.followed_bodies import FollowedBody
     from cassette_import.specialization.passes import validation
 else:
+    (decorated_functions,) = late("cassette_import.activation", "decorated_functions")
     (driven_generators,) = late("cassette_import.runtime", "driven_generators")
     (validation,) = late("cassette_import.specialization.passes", "validation")
+
+OVERDUB: Final[list[Callable[..., Any]]] = []
+"""The verb `overdub`, which is defined in a module above this one."""
 
 Self = TypeVar("Self", bound="Context")
 _frame: Final = sys._getframe
@@ -499,6 +504,22 @@ class Context:
     def __class_getitem__(cls, metadata_type: Any) -> types.GenericAlias:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
         return types.GenericAlias(cls, (metadata_type,))
+
+    def __call__(self, function: Callable[..., Any]) -> Any:
+        """Decorator: each call of the function is overdubbed in the context.
+
+        Returns
+        -------
+        A function of the same kind: a generator or coroutine function for one.
+        """
+        return decorated_functions.decorated_function(self, function, OVERDUB[0])
+
+    def of_one_call(self) -> Context:
+        """The context in which one call of a decorated function runs: this one."""
+        return self
+
+    def call_ended(self, *, failed: bool) -> None:
+        """Called when a call of a decorated function has ended."""
 
     def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins, if `follows_bodies`.

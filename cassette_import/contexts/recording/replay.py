@@ -6,11 +6,10 @@ import functools
 import inspect
 import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.activation.verbs import fallback, overdub
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_to_replay import (
     AnyOrder,
@@ -47,114 +46,7 @@ from cassette_import.kits.reporting import Writer as ReportWriter
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.requests_of_calls import RequestMatcher
 
-__all__ = ["RECORD_MODES", "Replay", "check_choice", "inspected", "opened", "parts_to_match", "replayed_function"]
-
-# ---- functions under `@Replay(...)`: each call has a replay of its own, from its first step to its last
-#
-# What a generator or a coroutine does follows the call that makes it, so its replay ends when it ends.
-
-_Begin: TypeAlias = "Callable[..., tuple[ReplayedCalls, Any]]"
-"""Makes a replay, and the generator or coroutine that runs in it."""
-
-
-def replayed_function(new_replay: Callable[[], ReplayedCalls], function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that the decorator returns. It is of the same kind, since test runners ask for the kind.
-
-    Raises
-    ------
-    TypeError
-        If this is a class or an object that cannot be called.
-    """
-    if isinstance(function, type) or not callable(function):
-        raise TypeError(f"a Replay decorates functions, and not {function!r}: decorate the functions inside it")
-
-    def begin(*given: Any, **named: Any) -> tuple[ReplayedCalls, Any]:
-        replay = new_replay()
-        return replay, overdub(replay, function, *given, **named)
-
-    for is_kind, _, of_kind in _KINDS:
-        if is_kind(function):
-            return functools.wraps(function)(of_kind(begin))
-
-    @functools.wraps(function)
-    def replayed(*given: Any, **named: Any) -> Any:
-        replay = new_replay()
-        try:
-            result = overdub(replay, function, *given, **named)
-        except BaseException:
-            replay.ended(failed=True)
-            raise
-        for _, is_kind, of_kind in _KINDS:
-            if is_kind(result):
-                return of_kind(lambda: (replay, result))()
-        replay.ended()
-        return result
-
-    return replayed
-
-
-@contextmanager
-def _until_the_end(replay: ReplayedCalls) -> Iterator[None]:
-    """End the replay with the block. A generator that is closed early has not failed."""
-    try:
-        yield
-    except GeneratorExit:
-        replay.ended()
-        raise
-    except BaseException:
-        replay.ended(failed=True)
-        raise
-    replay.ended()
-
-
-def _generator_function(begin: _Begin) -> Callable[..., Any]:
-    def replayed(*given: Any, **named: Any) -> Generator[Any, Any, Any]:
-        replay, generator = begin(*given, **named)
-        with _until_the_end(replay):
-            return (yield from generator)
-
-    return replayed
-
-
-def _coroutine_function(begin: _Begin) -> Callable[..., Any]:
-    async def replayed(*given: Any, **named: Any) -> Any:
-        replay, coroutine = begin(*given, **named)
-        with _until_the_end(replay):
-            return await coroutine
-
-    return replayed
-
-
-def _asynchronous_generator_function(begin: _Begin) -> Callable[..., Any]:
-    async def replayed(*given: Any, **named: Any) -> AsyncGenerator[Any, Any]:
-        replay, generator = begin(*given, **named)
-        with _until_the_end(replay):
-            step = generator.asend(None)
-            while True:
-                try:
-                    value = await step
-                except StopAsyncIteration:
-                    return
-                try:
-                    sent = yield value
-                except GeneratorExit:
-                    await generator.aclose()
-                    raise
-                except BaseException as error:
-                    step = generator.athrow(error)
-                else:
-                    step = generator.asend(sent)
-
-    return replayed
-
-
-_KINDS: Final = (
-    (inspect.isgeneratorfunction, inspect.isgenerator, _generator_function),
-    (inspect.iscoroutinefunction, inspect.iscoroutine, _coroutine_function),
-    (inspect.isasyncgenfunction, inspect.isasyncgen, _asynchronous_generator_function),
-)
-"""Functions, their results, and how they are replayed."""
-
+__all__ = ["RECORD_MODES", "Replay", "check_choice", "inspected", "opened", "parts_to_match"]
 
 # ---- the options of a replay: which recording is replayed, whether calls are recorded, and what two requests share
 
@@ -339,10 +231,10 @@ class Replay(ReplayedCalls):
         made._given = arguments, keywords
         return made
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: each call of the function is overdubbed in a replay of its own, as of VCR.py's `use_cassette`."""
+    def of_one_call(self) -> Replay:
+        """A replay of its own for each call of a decorated function, as of VCR.py's `use_cassette`."""
         arguments, keywords = self._given
-        return replayed_function(functools.partial(type(self), *arguments, **keywords), function)
+        return type(self)(*arguments, **keywords)
 
     def inform(self, run: Mapping[str, Any]) -> None:
         """Note what the command line runs, for the header of a new recording."""
@@ -359,10 +251,10 @@ class Replay(ReplayedCalls):
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         if self.block_ends():
-            self.ended(failed=exception[:1] != (None,))
+            self.call_ended(failed=exception[:1] != (None,))
 
-    def ended(self, *, failed: bool = False) -> None:
-        """See `ReplayedCalls.ended`."""
+    def call_ended(self, *, failed: bool) -> None:
+        """Close the recording after a run, which must not be shorter than the recorded one unless it has failed."""
         if not failed:
             self.check_end()
         elif self._new is not None:

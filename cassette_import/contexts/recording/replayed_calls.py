@@ -514,10 +514,6 @@ class ReplayedCalls(RecordingContext):
     _replayed: int
     _replayed_requests: int
 
-    def ended(self, *, failed: bool = False) -> None:
-        """Close the recording after a run, which must not be shorter than the recorded one unless it has failed."""
-        raise NotImplementedError
-
     def _replay(
         self,
         what: list[Any],
