@@ -74,11 +74,11 @@ class ResolvedTarget:
         return isinstance(receiver, type) and isinstance(given, type) and type.__subclasscheck__(receiver, given)
 
     def resolve(self) -> bool:
-        """Find the function of a pending target. Return whether it exists."""
+        """Find the function of a pending target. Return whether it exists; `never_called` says why it does not."""
         found: Any = sys.modules.get(MAIN)
         for name in self.pending:
             found = getattr(found, name, None)
-        if not callable(found):
+        if not callable(found) or type(found) is functools.partial:
             return False
         target = _of_callable(self.name, found)
         self.function, self.receiver, self.is_bound, self.pending = (
@@ -111,13 +111,16 @@ def resolve_target(target: Target) -> ResolvedTarget:
     return _of_callable(target, import_path(target))
 
 
+_PARTIAL: Final = "a partial object; give the function that it calls"
+
+
 def _of_callable(name: str, target: Any) -> ResolvedTarget:
     if isinstance(target, (staticmethod, classmethod)):  # taken from the `__dict__` of a class
         return ResolvedTarget(name, underlying(target))
     if not callable(target):
         raise ValueError(f"{name} is {with_article(type(target).__name__)}, which is not called")
     if type(target) is functools.partial:
-        raise ValueError(f"{name} is a partial object; give the function that it calls")
+        raise ValueError(f"{name} is {_PARTIAL}")
     function, *leading = split(target)
     return ResolvedTarget(name, function, *leading[:1])
 
@@ -291,6 +294,8 @@ def _no_function(name: str, may_be_attribute: bool) -> str:
             if may_be_attribute and isinstance(owner, type):
                 return ""  # its instances may have it
             return f"there is no such function{suggestion(part, dir(owner))}"
+    if type(found) is functools.partial:
+        return f"this is {_PARTIAL}"
     if may_be_attribute or callable(found) or isinstance(found, (staticmethod, classmethod)):
         return ""
     return f"this is {with_article(type(found).__name__)}, which is not called"

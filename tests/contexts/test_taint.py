@@ -1,10 +1,13 @@
 """Untrusted values that reach a sink, in unmodified programs."""
 
 import contextlib
+import dataclasses
 import gc
 import importlib
+import io
 import json
 import logging
+import operator
 import os
 import pathlib
 import sqlite3
@@ -260,6 +263,43 @@ UNFOLLOWED = {
 def test_an_untrusted_text_is_followed(name):
     here = untrusted_flows.__name__
     assert findings(untrusted_flows.FLOWS[name], Taint(sources=[f"{here}.given"], sinks=[f"{here}.taken"]))
+
+
+@dataclasses.dataclass
+class Customer:
+    name: str
+
+
+DEFAULTS = {
+    "vars": vars,
+    "asdict": dataclasses.asdict,
+    "attrgetter": operator.attrgetter("name"),
+    "methodcaller": operator.methodcaller("__getstate__"),
+    "a lambda": lambda customer: customer.name,
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("made", [lambda one: one, lambda one: {"all": [one]}], ids=["alone", "nested"])
+def test_a_default_of_json_reads_the_fields_of_objects(made, name):
+    def program():
+        taken(json.dumps(made(Customer(given())), default=DEFAULTS[name]))
+
+    def to_a_file():
+        file = io.StringIO()
+        json.dump(made(Customer(given())), file, default=DEFAULTS[name])
+        taken(file.getvalue())
+
+    assert len(findings(program)) == len(findings(to_a_file)) == 1
+
+
+def test_a_default_of_json_reads_no_fields_of_trusted_objects():
+    def program():
+        other = Customer(given())
+        taken(json.dumps(Customer("abc"), default=vars))
+        return other
+
+    assert findings(program) == []
 
 
 def test_what_a_default_of_json_leaves_out_is_not_followed():

@@ -21,11 +21,13 @@ FILES = {
     """,
     "fakes.py": "def fake(*values):\n    return 0\n",
     "app.py": """
+        import functools
         import shop
         RATE = 2
+        small = functools.partial(round, ndigits=1)
         class Own:
             size = property(lambda self: 1)
-        print(shop.used(1), shop.Order().number, Own().size)
+        print(shop.used(1), shop.Order().number, Own().size, small(1.25))
     """,
 }
 CONTEXTS = {
@@ -53,6 +55,14 @@ CONTEXTS = {
         "__main__.Own.size: this is a property, which is not called",
     ),
     "faults, a number": ("faults:target=app.RATE,delay=0", "__main__.RATE: this is an int, which is not called"),
+    "substitute, a partial object": (
+        "substitute:app.small=fakes.fake",
+        "__main__.small: this is a partial object; give the function that it calls",
+    ),
+    "memoize, a partial object": (
+        "memoize:functions=app.small",
+        "__main__.small: this is a partial object; give the function that it calls",
+    ),
     "taint, a missing name of the program": ("taint:sources=app.nope", "__main__.nope: there is no such function"),
     "taint, a missing module": ("taint:sources=shoop.used", "shoop.used: the program has not imported its module"),
     "memoize, a missing name": (

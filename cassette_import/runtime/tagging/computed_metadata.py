@@ -37,7 +37,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import ACTIVE, Activation, call_as_hook, hook_activation
-from cassette_import.runtime.tagging.classification import UNCLASSIFIED, classification
+from cassette_import.runtime.tagging.classification import MOVES, UNCLASSIFIED, classification, is_output
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.held_metadata import (
     CONTAINERS,
@@ -203,13 +203,16 @@ def with_computed_metadata(
             continue
         if is_plain and cannot_lose(function):
             continue
+        read: tuple[Tagged, ...] = ()
         if next(metadata_in(given, tag), None) is None and not (
             is_error and not (is_plain or calls_special_method(function)) and holds_metadata(given, tag)
         ):
-            if tag.lost == "report" and _is_read_from_object(function, given, tag, value):
+            read = _read_by_callbacks(function, given, tag, value)
+            if not read and tag.lost == "report" and _is_read_from_object(function, given, tag, value):
                 lose(activation.contexts[level], function)
-            continue
-        found = call_computed(activation, level, tag, function, arguments, keywords, value)
+            if not read:
+                continue
+        found = call_computed(activation, level, tag, function, (*arguments, *read), keywords, value)
         if found is not NO_METADATA:
             metas[tag] = found
     return Tagged(value, metas) if metas else value
@@ -297,6 +300,30 @@ def _is_read_from_object(function: Any, values: Any, tag: Tag, result: Any) -> b
         if any(tag in metas for _, metas in list(slots.values())):
             return True
     return False
+
+
+_GETTERS: Final = (operator.attrgetter, operator.methodcaller)
+
+
+@hidden
+def _read_by_callbacks(function: Any, values: Any, tag: Tag, result: Any) -> tuple[Tagged, ...]:
+    """What a leaf may have read of objects by a callback that is a leaf too, as does `json.dumps(x, default=vars)`."""
+    if not tag.store.attributes.entries or id(type(result)) not in COMPUTED_TYPES:
+        return ()
+    if not (is_output(function) or classification(function) == UNCLASSIFIED):
+        return ()
+    given = [*map(plain, values)]
+    objects = [value for value in given if not _reads_objects(value)]
+    if len(objects) == len(given):
+        return ()
+    return tuple([held for held in wrapped_values_in(objects, tag.store) if tag in held._tagged_metas])
+
+
+def _reads_objects(function: Any) -> bool:
+    """Whether an argument is a function that reads the attributes of objects, and that no context follows."""
+    if is_a(function, type) or not callable(function):
+        return False
+    return function is vars or is_a(function, _GETTERS) or classification(function) == MOVES
 
 
 _SPECIAL: Final = (int, float, complex, bool, bytes, hash, next, iter, reversed, sum, aiter, anext)
