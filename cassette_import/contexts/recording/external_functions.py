@@ -373,6 +373,10 @@ READERS: Final = frozenset(
         *_in("urllib.robotparser", "RobotFileParser.read"),
         *_in("xml.etree.ElementTree", "parse iterparse ElementTree.parse ElementTree.write"),
         *_in("xml.dom.minidom", "parse"),
+        *_in("xml.sax", "parse"),
+        *_in("xml.sax.expatreader", "ExpatParser.parse"),
+        *_in("xml.sax.saxutils", "prepare_input_source"),
+        *_in("argparse", "ArgumentParser.parse_args"),
         *_in("xml.dom.expatbuilder", "parse"),
         *_in("http.cookiejar", "FileCookieJar.load FileCookieJar.revert MozillaCookieJar.save LWPCookieJar.save"),
     )

@@ -98,6 +98,16 @@ PROGRAMS = {
         "with open('it.xml', 'w') as file: file.write('<a><b>1</b><b>2</b></a>')\n"
         "result = [element.text for event, element in tree.iterparse('it.xml')]"
     ),
+    "elements by SAX": (
+        "import xml.sax, xml.sax.saxutils\nwith open('it.xml', 'w') as file: file.write('<a><b/></a>')\n"
+        "out = io.StringIO()\nxml.sax.parse('it.xml', xml.sax.saxutils.XMLGenerator(out))\nresult = out.getvalue()"
+    ),
+    "a file that an argument names": (
+        "import argparse\nwith open('it', 'w') as file: file.write('a')\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('source', type=argparse.FileType())\n"
+        "parser.add_argument('to', type=argparse.FileType('w'))\n"
+        "given = parser.parse_args(['it', 'other'])\ngiven.to.write('b')\nresult = given.source.read()"
+    ),
     "what a file is": (
         "with zipfile.ZipFile('it', 'w') as archive: archive.writestr('a/b', 'c')\n"
         "result = zipfile.is_zipfile('it'), tarfile.is_tarfile('it')"
