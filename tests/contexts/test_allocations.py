@@ -347,6 +347,16 @@ def test_the_command_line_shows_the_sites(tmp_path):
     assert "500033" in text
 
 
+def test_imports_and_module_levels_have_rows_of_their_own(tmp_path):
+    (tmp_path / "app.py").write_text("import string\n\ndef load():\n    return bytes(500_000)\nload()\n")
+    done = cassette("run", "-c", "allocations", "-o", "found.txt", "app.py", folder=tmp_path)
+    assert done.status == 0, done.stderr
+    rows = [re.split(r" {2,}", row.strip()) for row in (tmp_path / "found.txt").read_text().splitlines()]
+    cumulative = {row[-1]: int(row[2]) for row in rows if len(row) == 9 and row[0].isdecimal()}
+    assert cumulative["<imports>"] < 500_000
+    assert cumulative["<MainThread>"] > cumulative["app.py in <module>"] > 500_000
+
+
 def test_each_format_has_the_bytes(tmp_path):
     allocations = measured(calls_temporary)
     for suffix, write in allocations.formats.items():

@@ -123,9 +123,10 @@ def _row(site: Site, found: SiteAllocations, folders: list[str]) -> str:
 
 def site_text(site: Site, found: SiteAllocations, folders: list[str]) -> str:
     """A call site with its function and its source."""
-    if site.file == "~":
+    if site.file == found.function:
         return found.function
-    place = f"{short_path(site.file, folders)}:{site.line}" + (f" in {found.function}" if found.function else "")
+    line = f":{site.line}" if site.line else ""
+    place = f"{short_path(site.file, folders)}{line}" + (f" in {found.function}" if found.function else "")
     text = site.text
     return f"{place}: {text}" if text else place
 

@@ -564,7 +564,7 @@ def _now(_a: None, _b: None, _c: None, _d: None) -> tuple[int, int]:
 
 
 class Site(NamedTuple):
-    """A line of the program with calls. What runs outside of all calls has the file ``"~"``.
+    """A line of the program with calls. A module level has the line 0, and so has what is in no file, such as a thread.
 
     >>> Site("shop.py", 12)
     Site(file='shop.py', line=12)
@@ -576,7 +576,7 @@ class Site(NamedTuple):
     @property
     def text(self) -> str:
         """The line itself; empty if there is no source."""
-        return linecache.getline(self.file, self.line).strip() if self.file != "~" else ""
+        return linecache.getline(self.file, self.line).strip() if self.line else ""
 
 
 class SiteAllocations:
@@ -687,8 +687,13 @@ def _add_tree(root: Node, found: dict[Site, SiteAllocations]) -> None:
 
 
 def _site(node: Node) -> Site:
-    """The line that makes the calls of a node; of a body without a call, the line of its `def`."""
-    return Site(*(node.label[:2] if node.place is NO_PLACE else node.place))
+    """The line that makes the calls of a node; of a body without a call, the line of its `def`, if it has one."""
+    if node.place is not NO_PLACE:
+        return Site(*node.place)
+    file, line, name = node.label
+    if file == "~":
+        return Site(name, 0)
+    return Site(file, 0 if name == "<module>" else line)
 
 
 def _function(node: Node) -> str:
