@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -26,9 +27,9 @@ __all__ = [
     "Target",
     "by_function",
     "constructor_hint",
-    "has_met_functions",
     "import_path",
     "is_reported_elsewhere",
+    "meeting_functions",
     "never_called",
     "resolve_target",
     "split_targets",
@@ -229,6 +230,7 @@ def with_article(noun: str) -> str:
 if TYPE_CHECKING:
     from cassette_import.activation import unreached_targets
     from cassette_import.runtime.dispatch import unfitting_handlers
+    from cassette_import.runtime.variant import Family
 else:
     (unreached_targets,) = late("cassette_import.activation", "unreached_targets")
     (unfitting_handlers,) = late("cassette_import.runtime.dispatch", "unfitting_handlers")
@@ -250,7 +252,7 @@ class _Contexts:
     def end(self, number: int) -> None:
         """Take over what a context has not matched."""
         context_type, unmatched = self.living.pop(number, (object, tuple))
-        if has_met_functions(context_type):
+        if _has_met_functions(context_type):
             found = dict.fromkeys(unmatched())
             before = found if self.unmatched is None else self.unmatched
             self.unmatched = {text: None for text in before if text in found}
@@ -360,9 +362,25 @@ def _place() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def has_met_functions(context_type: type) -> bool:
+@contextlib.contextmanager
+def meeting_functions(*context_types: type) -> Iterator[Callable[[], bool]]:
+    """What says whether functions of the program have run in contexts of these types since the block began."""
+    earlier = [family for each in context_types for family in _families_that_met_functions(each)]
+    for family in earlier:
+        family.is_met = False
+    try:
+        yield lambda: any(map(_has_met_functions, context_types))
+    finally:
+        for family in earlier:
+            family.is_met = True
+
+
+def _has_met_functions(context_type: type) -> bool:
     """Whether functions of the program have run in a context of this type."""
-    return any(
-        variant.family.is_met and any(key.context_type is context_type for key in variant.keys)
-        for variant in list(variants.by_keys.values())
-    )
+    return any(True for _ in _families_that_met_functions(context_type))
+
+
+def _families_that_met_functions(context_type: type) -> Iterator[Family]:
+    for variant in list(variants.by_keys.values()):
+        if variant.family.is_met and any(key.context_type is context_type for key in variant.keys):
+            yield variant.family

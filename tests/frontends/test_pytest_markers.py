@@ -173,6 +173,19 @@ def test_a_test_whose_contexts_met_no_function_because_of_missing_packages_is_na
     assert named == ["test_without_packages"], output
 
 
+def test_a_test_without_packages_is_named_though_its_context_met_functions_in_a_test_before(folder):
+    text = """
+        @pytest.mark.cassette("noop", packages=["shop"])
+        def test_with_packages():
+            assert shop.main() == 3
+
+        @pytest.mark.cassette("noop")
+        def test_without_packages():
+            assert shop.main() == 3
+    """
+    assert "::test_without_packages: no package is overdubbed" in run(folder, text)
+
+
 def test_each_context_has_a_section_with_its_name(folder):
     text = '@pytest.mark.cassette("memoize:functions=shop.price", "call-types", packages="shop")\ndef test_shop():\n'
     options = ["--cassette-packages=shop", "--cassette-context=profile", "--cassette-context=noop"]

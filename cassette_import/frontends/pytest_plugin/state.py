@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pytest
@@ -21,7 +21,7 @@ from cassette_import.importing.installation import Installation, check, install,
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.reporting import is_reporting, summary_of
-from cassette_import.kits.targets import has_met_functions, is_reported_elsewhere, take_unmatched
+from cassette_import.kits.targets import is_reported_elsewhere, meeting_functions, take_unmatched
 from cassette_import.kits.text import error_line, plural
 from cassette_import.specialization.progress import PROGRESS
 
@@ -159,16 +159,17 @@ class PluginState:
                 made = stack.enter_context(self.active(*marker.args, **marker.kwargs, title=title))
                 if made is not None and not installed():
                     contexts = made if isinstance(made, tuple) else (made,)
-                    stack.callback(self._note_unmet, title, [type(context) for context in contexts])
+                    have_met_functions = stack.enter_context(meeting_functions(*map(type, contexts)))
+                    stack.callback(self._note_unmet, title, have_met_functions)
         except pytest.UsageError as error:
             return str(error)
         except Exception as error:  # raised when a context was entered, or by arguments of other types
             return f"cassette: the contexts of this test cannot be entered: {error_line(error)}"
         return None
 
-    def _note_unmet(self, title: str, context_types: Iterable[type]) -> None:
+    def _note_unmet(self, title: str, have_met_functions: Callable[[], bool]) -> None:
         """Note that no package was overdubbed in a test, unless its contexts have met functions all the same."""
-        if not any(map(has_met_functions, context_types)):
+        if not have_met_functions():
             self._without_packages.append(title)
 
     def _keep_summary(self, title: str, context: Context) -> None:
