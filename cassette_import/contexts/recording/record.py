@@ -459,10 +459,13 @@ class Record(RecordedCalls):
 
     def inform(self, run: Mapping[str, Any]) -> None:
         """Note what the command line or pytest runs, for the header. Called before `stream`."""
-        if self._writer is None and run.get("output") is None:
+        output = run.get("output")
+        if self._writer is None and output is None:
             raise ValueError("record needs a file to write to: -o FILE")
+        if self._writer is not None and output:
+            raise ValueError(f"record writes one file, and two are named: file={self._writer.path} and -o {output}")
         self._run = {name: value for name, value in run.items() if name != "output"}
-        self._prints_summary = run.get("output") is not None
+        self._prints_summary = output is not None
         if self._writer is not None:
             self._writer.inform(self._run)
 

@@ -239,7 +239,7 @@ class Writer:
     Parameters
     ----------
     path:
-        The file. One that exists is replaced.
+        The file. It is made by the first line; one that exists is replaced.
     header:
         The facts about the run that a replay needs. It is written with the first line after it; until then, `inform`
         may add to it.
@@ -252,7 +252,7 @@ class Writer:
     Raises
     ------
     OSError
-        If the file cannot be opened.
+        If the file cannot be written.
     """
 
     def __init__(
@@ -265,17 +265,16 @@ class Writer:
         self._header: dict[str, Any] = {_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header}
         if extended is not None:
             self._header = {"extended": self.calls, **header}
-        self._waiting: list[Mapping[str, Any]] | None = [] if waits else None
-        """The lines before the first call, if the file waits for it."""
+        self._mode = "w" if extended is None else "a"
+        self._waits = waits
+        self._waiting: list[Mapping[str, Any]] | None = []
+        """The lines before the file is made."""
         self._file: TextIO | None = None
-        if waits:
-            check_writable(path)
-        else:
-            self._open("w" if extended is None else "a")
+        check_writable(path)
 
-    def _open(self, mode: str) -> None:
+    def _open(self) -> None:
         make: Callable[..., TextIO] = open
-        self._file = make(self.path, mode, encoding="ascii", newline="\n", opener=_open_privately)
+        self._file = make(self.path, self._mode, encoding="ascii", newline="\n", opener=_open_privately)
 
     def inform(self, facts: Mapping[str, Any]) -> None:
         """Add facts to the header, if it has not been written."""
@@ -294,8 +293,8 @@ class Writer:
             if self._waiting is not None:
                 self._waiting.append(line)
                 has_read = "finished" in line and any("environment" in each for each in self._waiting)
-                if "call" in line or has_read:
-                    self._open("w")  # before nothing waits any more: other threads ask whether the file is open
+                if not self._waits or "call" in line or has_read:
+                    self._open()  # before nothing waits any more: other threads ask whether the file is open
                     lines, self._waiting = self._waiting, None
                     for each in lines:
                         self._put(each)
@@ -326,7 +325,7 @@ class Writer:
         self.close()
 
     def forget(self) -> None:
-        """Make no file, if it still waits for a call."""
+        """Make no file, if there is none yet."""
         if self._waiting is not None:
             self.close()
 

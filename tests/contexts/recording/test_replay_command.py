@@ -194,6 +194,16 @@ def test_recording_to_no_file_gets_one_line_and_status_2(tmp_path):
     assert after.stderr == "python -m cassette_import run: record needs a file to write to: -o FILE\n"
 
 
+def test_recording_to_two_files_gets_one_line_and_leaves_both_as_they_are(tmp_path):
+    (tmp_path / "program.py").write_text("print(1)")
+    (tmp_path / "one.json").write_text("an earlier recording")
+    after = cassette("run", "-c", "record:file=one.json", "-o", "two.json", "program.py", folder=tmp_path)
+    assert (after.status, after.stdout) == (2, "")
+    assert "run: record writes one file, and two are named: file=" in after.stderr
+    assert (tmp_path / "one.json").read_text() == "an earlier recording"
+    assert not (tmp_path / "two.json").exists()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
     (tmp_path / "program.py").write_text("import time\nfor _ in range(3): print(time.time() > 0)")
