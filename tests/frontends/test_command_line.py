@@ -276,6 +276,14 @@ def test_what_is_excluded_is_left_alone(folder):
     assert "operator.add" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["app", "__main__"])
+def test_a_script_that_is_excluded_is_left_alone(name, folder):
+    write(folder, "app.py", "def f():\n    return abs(1)\nf()")
+    done = cassette("run", "-c", "trace", "-p", "app", "-x", name, "app.py", folder=folder)
+    assert (done.status, done.stdout) == (0, "")
+    assert done.stderr == "trace: 0 calls\n"
+
+
 def test_the_module_level_of_the_script_is_overdubbed(folder):
     write(folder, "app.py", "x = len('abc')\nclass C:\n    y = max(1, 2)\nprint([abs(i) for i in range(2)])")
     lines = cassette("run", "-c", "trace", "app.py", folder=folder).stderr.splitlines()

@@ -34,7 +34,9 @@ class RunOption(Record):
 
 
 OPTIONS: Final = (
-    RunOption(("-p", "--packages"), "append", None, "PACKAGE[,…]", "overdub these packages (default: the program)"),
+    RunOption(
+        ("-p", "--packages"), "append", None, "PACKAGE[,…]", "overdub the script and these packages (default: its own)"
+    ),
     RunOption(("-x", "--exclude"), "append", None, "EXCLUDE[,…]", "do not overdub these modules"),
     RunOption(
         ("-c", "--context"),

@@ -11,7 +11,7 @@ from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
 from cassette_import.importing.finder import locate
 from cassette_import.importing.installation import Installation, install
-from cassette_import.importing.selection import is_pattern
+from cassette_import.importing.selection import Selection, is_pattern
 
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
@@ -89,10 +89,17 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]
 
 
 def install_for(program: Program, wanted: settings.Settings, contexts: Sequence[Context] = ()) -> list[Installation]:
-    """Install the packages that are wanted for a program which is ready to run: without any, its own ones."""
+    """Install the packages that are wanted for a program which is ready to run: without any, its own ones.
+
+    The main module is left alone if it is excluded by its own name, or as `__main__`.
+    """
+    from cassette_import.frontends.programs.main_module import MAIN
+
     exclude = wanted.exclude or ()
+    names = MAIN, program.module
+    program.is_overdubbed = all(map(Selection(names, exclude).covers, names))
     for name in exclude:
-        if not is_pattern(name) and locate(name)[0] is None:
+        if name not in names and not is_pattern(name) and locate(name)[0] is None:
             print(f"cassette_import: -x {name} excludes nothing: there is no such module", file=sys.stderr)
     if wanted.packages is None:
         # A context defined beside the program is not part of the program.
