@@ -257,6 +257,25 @@ def test_given_packages_replace_the_programs_own(folder):
     assert report["modules"]["colorsys"]["specialised"] == {"rgb_to_yiq": ["Trace"]}
 
 
+INSTALLED = """
+import sys
+from cassette_import.frontends.command_line.main import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("show", "beside:double"), ("doctor", "beside"), ("compile", "-p", "beside", "-j", "1"), ("cache", "beside")],
+)
+def test_the_installed_command_finds_modules_of_the_current_folder(words, folder):
+    (folder / "bin").mkdir()
+    write(folder, "bin/cassette-import", INSTALLED)
+    done = run("bin/cassette-import", *words, folder=folder, PYTHONDONTWRITEBYTECODE="")
+    assert (done.status, done.stderr) == (0, "")
+
+
 def test_a_name_that_excludes_nothing_is_one_line(folder):
     done = cassette("run", "-x", "besides,json.decodr,jso*", "-c", "none", "app.py", folder=folder)
     assert (done.status, done.stdout) == (0, "42 []\n")

@@ -34,7 +34,6 @@ _SUFFIXES: Final = {"str": ".txt", "bytes": ".bin"}
 
 def fuzz_function(given: Any) -> int:
     """Search, print the findings, and return the exit status: 1 if there are any."""
-    sys.path.insert(0, "")  # as `run -m` has it: the target may be beside us
     function = _target(given.target)
     kind = given.type or _kind_of_argument(function)
     allowed = tuple(_exception(name, given.target) for name in given.allow or ())

@@ -23,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Perform the command that the arguments name; return the exit status."""
     name = program_name()  # now: programs that are run change `sys.argv`
     given = _parsed(sys.argv[1:] if arguments is None else arguments)
+    if given.command not in _WITH_PROGRAM:
+        from cassette_import.frontends.programs.import_path import add_current_folder
+
+        add_current_folder()
     try:
         return _COMMANDS[given.command](given)
     except (UsageError, settings.SettingsError) as error:
@@ -124,3 +128,5 @@ _COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "fuzz": _fuzz,
 }
 _NAMES: Final = tuple(_COMMANDS)
+_WITH_PROGRAM: Final = ("run", "replay")
+"""The commands that run a program, whose folder comes first on the path when it begins."""

@@ -35,7 +35,7 @@ class RunOption(Record):
 
 OPTIONS: Final = (
     RunOption(
-        ("-p", "--packages"), "append", None, "PACKAGE[,…]", "overdub the script and these packages (default: its own)"
+        ("-p", "--packages"), "append", None, "PACKAGE[,…]", "besides the script, overdub these (default: its own)"
     ),
     RunOption(("-x", "--exclude"), "append", None, "EXCLUDE[,…]", "do not overdub these modules"),
     RunOption(

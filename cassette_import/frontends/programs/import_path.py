@@ -10,7 +10,16 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, Pat
 
 from cassette_import.interpreter.late_modules import execute_all
 
-__all__ = ["can_be_on_path", "current_folders", "importable", "is_library", "make_way_for", "origin_of", "put_first"]
+__all__ = [
+    "add_current_folder",
+    "can_be_on_path",
+    "current_folders",
+    "importable",
+    "is_library",
+    "make_way_for",
+    "origin_of",
+    "put_first",
+]
 
 
 def can_be_on_path(path: str) -> bool:
@@ -38,6 +47,12 @@ def put_first(*entry: str) -> None:
     With `python -P` there is none to replace.
     """
     sys.path[: 0 if sys.flags.safe_path else 1] = entry
+
+
+def add_current_folder() -> None:
+    """Have modules of the current folder found, as `python -m` does; the installed command has its own folder there."""
+    if not sys.flags.safe_path and "" not in sys.path:
+        sys.path[:0] = [folder for folder in current_folders() if folder not in sys.path]
 
 
 def make_way_for(folder: str) -> None:
