@@ -641,9 +641,16 @@ def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(fol
     assert (work["functions"], work["module_levels"]) == (2, 1)
     assert 0 < work["seconds"] < work["elapsed"]
     assert 0 < work["share"] < 1
-    assert re.search(
-        r"; specialising: 2 functions, \d\.\d{3} seconds, \d+ % of the run\n", done.stderr.replace("%", " %")
+    first = re.match(
+        r"profile: .* in (\S+) seconds, .*; overhead subtracted: (\S+), "
+        r"in it specialising: 2 functions, (\S+) seconds, (\d+)% of (\S+) in all\n",
+        done.stderr,
     )
+    assert first, done.stderr
+    seconds, overhead, specialising, percent, whole = map(float, first.groups())
+    assert specialising <= overhead
+    assert whole == pytest.approx(seconds + overhead, abs=0.002)
+    assert percent == pytest.approx(100 * specialising / whole, abs=1)
 
 
 # ---- wrong usage

@@ -569,13 +569,15 @@ def table(statistics: Statistics | SummedStatistics, sort: str, limit: int | Non
 
 
 def _specialising(statistics: Statistics | SummedStatistics, seconds: float) -> str:
-    """How much of the run specialising was; empty if no function was compiled, and the rest took little time."""
+    """How much of all time specialising was; empty if no function was compiled, and the rest took little time."""
     whole = seconds + statistics.overhead
-    share = min(1.0, statistics.specialising / whole) if whole else 0.0
-    if not statistics.specialised and statistics.specialising < _WORTH_SHOWING:
+    spent = statistics.specialising
+    if not statistics.specialised and spent < _WORTH_SHOWING:
         return ""
+    share = min(1.0, spent / whole) if whole else 0.0
+    begins = ", in it " if statistics.overhead else "; "
     functions = plural(statistics.specialised, "function")
-    return f"; specialising: {functions}, {statistics.specialising:.3f} seconds, {share:.0%} of the run"
+    return f"{begins}specialising: {functions}, {spent:.3f} seconds, {share:.0%} of {whole:.3f} in all"
 
 
 def _row(found: CallStatistics, name: str) -> str:
