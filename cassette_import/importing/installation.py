@@ -294,6 +294,8 @@ def _distribution(name: str) -> str:
 
 def _similar(name: str) -> str:
     """The end of an error message for a name that is unknown altogether."""
+    if "/" in name or "\\" in name:
+        return "; give the name that the program imports, such as package.module, not a path"
     import pkgutil  # these are for an error message only
 
     from cassette_import.interpreter.suggestions import suggestion

@@ -313,7 +313,8 @@ def test_the_module_level_of_the_script_is_overdubbed(folder):
 @pytest.mark.parametrize(
     ("package", "message"),
     [
-        ("nonesuch", "No module named 'nonesuch'; give the name that the program imports, .*"),
+        ("nonesuch", "No module named 'nonesuch'; give the name that the program imports, and install .*"),
+        ("./beside", "No module named './beside'; give the name that the program imports, .*, not a path"),
         ("math", "math cannot be overdubbed: .*"),
     ],
 )
