@@ -236,6 +236,10 @@ def test_what_cannot_be_had_is_wrong_usage(option, message, project):
     assert "Traceback" not in done.stderr
 
 
+def test_no_section_counts_the_modules_of_an_unknown_package(project):
+    assert "of these packages" not in run_pytest("--cassette-packages=nonesuch", folder=project).stdout
+
+
 def test_a_marker_sets_the_context_and_packages_of_a_test(project):
     write(
         project,

@@ -236,7 +236,7 @@ class PluginState:
         """The titles and texts that pytest prints at the end of the run."""
         lines = [f"ERROR: {problem}" for problem in self.problems()]
         whole = self._whole_report()
-        if whole["packages"]:
+        if whole["packages"] and (whole["modules"] or self.missing() is None):
             lines.append(_counted(whole["modules"]))
             if whole["specialising"]["seconds"] >= _WORTH_SHOWING:
                 lines.append(_specialising(**whole["specialising"]))
