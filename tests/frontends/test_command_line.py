@@ -809,7 +809,8 @@ def test_show_without_a_context_prints_the_function_itself(folder):
 
 def test_show_can_print_the_differences(folder):
     lines = cassette("show", "beside:double", "-c", "noop", "--diff", folder=folder).stdout.splitlines()
-    assert lines[:2] == ["--- beside:double", "+++ beside:double in Noop"]
+    legend = "@f(x) is an event of f, ?f(x) one if f is a target"
+    assert lines[:2] == ["--- beside:double", f"+++ beside:double in Noop: {legend}"]
     assert "-    return x + x" in lines
 
 

@@ -16,7 +16,7 @@ from cassette_import.frontends.command_line.run_arguments import (
     program_in,
     where_program_begins,
 )
-from cassette_import.frontends.command_line.usage import program_name
+from cassette_import.frontends.command_line.usage import LEGEND, program_name
 from cassette_import.interpreter.suggestions import similar_name
 
 __all__ = ["build_parser"]
@@ -97,7 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
     show = commands.add_parser(
         "show",
         help="print a function with its events in a context",
-        description="Prints a function with its events: @f(x) is an event of f, ?f(x) one if f is a target.",
+        description=f"Prints a function with its events: {LEGEND}.",
     )
     show.add_argument("target", metavar="MODULE:FUNCTION")
     show.add_argument("-c", "--context", action="append", help=CONTEXT_HELP)

@@ -9,8 +9,7 @@ import importlib
 from types import FunctionType
 from typing import Any
 
-from cassette_import.activation.context import Context
-from cassette_import.frontends.command_line.usage import UsageError, contexts_named, print_lines, settings_of
+from cassette_import.frontends.command_line.usage import LEGEND, UsageError, contexts_named, print_lines, settings_of
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.specialization.passes.reflection import reflect
 
@@ -28,11 +27,12 @@ def show(given: argparse.Namespace) -> int:
     texts = []
     for context in contexts:
         shown = (reflection.overdubbed(context) if given.raw else reflection.events(context)).rstrip("\n")
-        texts.append(_differences(given.target, reflection.tree, shown, context) if given.diff else shown)
+        title = f"{given.target} in {type(context).__name__}" + ("" if given.raw else f": {LEGEND}")
+        texts.append(_differences(given.target, reflection.tree, shown, title) if given.diff else shown)
     return print_lines(texts)
 
 
-def _differences(target: str, tree: ast.AST, overdubbed: str, context: Context) -> str:
+def _differences(target: str, tree: ast.AST, overdubbed: str, title: str) -> str:
     try:
         overdubbed = ast.unparse(ast.parse(overdubbed))  # the layout of the other side
     except SyntaxError:  # it contains names that Python cannot parse, and has this layout already
@@ -41,7 +41,7 @@ def _differences(target: str, tree: ast.AST, overdubbed: str, context: Context) 
         ast.unparse(tree).splitlines(),
         overdubbed.splitlines(),
         target,
-        f"{target} in {type(context).__name__}",
+        title,
         lineterm="",
     )
     return "\n".join(lines)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_CONTEXT",
+    "LEGEND",
     "UsageError",
     "contexts_named",
     "install_for",
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 DEFAULT_CONTEXT: Final = "profile"
+LEGEND: Final = "@f(x) is an event of f, ?f(x) one if f is a target"
+"""How `show` marks events."""
 
 
 def program_name() -> str:
