@@ -666,6 +666,10 @@ def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(fol
             "run, replay, show, contexts, primitives, doctor, cache, compile or fuzz",
         ),
         (["sing"], "python -m cassette_import: argument COMMAND: invalid choice: 'sing' .*"),
+        (
+            ["runn", "app.py"],
+            "python -m cassette_import: argument COMMAND: invalid choice: 'runn' .*; did you mean run[?]",
+        ),
         (["run"], "python -m cassette_import run: a script, or -m and a module, is needed"),
         (["run", "-m"], "python -m cassette_import run: -m needs a module"),
         (["run", "--loud", "app.py"], "python -m cassette_import.*: unrecognized arguments: --loud"),

@@ -17,7 +17,7 @@ from cassette_import.frontends.command_line.run_arguments import (
     where_program_begins,
 )
 from cassette_import.frontends.command_line.usage import LEGEND, program_name
-from cassette_import.interpreter.suggestions import similar_name
+from cassette_import.interpreter.suggestions import similar_name, suggestion
 
 __all__ = ["build_parser"]
 
@@ -40,11 +40,19 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *, takes_program: bool = False, **keywords: Any) -> None:
         super().__init__(allow_abbrev=False, **keywords)
+        self.suggest_on_error = False  # newer versions of argparse suggest commands; `_check_value` does it in all
         self._takes_program = takes_program
 
     def error(self, message: str) -> NoReturn:
         """Exit with one line on standard error, and status 2."""
         self.exit(2, f"{self.prog}: {message}\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += suggestion(value, map(str, action.choices or ()))
+            raise
 
     def format_help(self) -> str:
         """The help; that of `run` ends with the options of all contexts."""
@@ -87,7 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
     from cassette_import import __version__
 
     parser = _Parser(prog=program_name(), description="Run unaware Python programs in a context of your own.")
-    parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"cassette_import {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     _add_run(commands, parser.prog)
 
@@ -201,6 +209,7 @@ def _add_run(commands: Any, prog: str) -> None:
         "run",
         takes_program=True,
         help="run a script or module in contexts",
+        description="Runs a program in contexts. Options come before it: all that follows SCRIPT or MODULE is its own.",
         usage=f"{prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
         "[--report FILE] [--escapes] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
