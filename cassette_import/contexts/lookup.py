@@ -270,7 +270,7 @@ def context_type_named(name: str) -> Any:
 
 def _imported(target: str) -> Any:
     """The object that a name or `module:attribute` refers to."""
-    target = target.rstrip(":")
+    given = target = target.rstrip(":")
     if "," in target:
         raise UnknownContext(f"context {target!r}: {_comma_hint(target)}")
     if ":" not in target:
@@ -283,7 +283,7 @@ def _imported(target: str) -> Any:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if target in READY_MADE.values():
-            raise UnknownContext(f"context {target.rpartition(':')[2]}: {error}") from error
+            raise UnknownContext(f"context {given!r}: {error}") from error
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise UnknownContext(
                 f"context {target!r}: {module_name} cannot be imported: {error_line(error)}"

@@ -53,6 +53,12 @@ CASES = {
         "from cassette_import.contexts import Precision",
         "ModuleNotFoundError: precision needs mpmath: install cassette_import[precision]",
     ),
+    "exact values by the name of the context": (
+        "mpmath",
+        "from cassette_import.contexts.lookup import context_named; context_named('precision')",
+        "cassette_import.contexts.lookup.UnknownContext: context 'precision': precision needs mpmath: "
+        "install cassette_import[precision]",
+    ),
     "arrays": (
         "numpy",
         "from cassette_import.contexts.lanes import vectorize",
