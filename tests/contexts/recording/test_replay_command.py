@@ -105,9 +105,12 @@ def test_daemon_threads_that_get_further_than_in_the_recording_wait_for_the_end(
         """
         import os, threading, time
 
+        begun = threading.Event()
+
         def ask():
             while True:
                 os.stat("program.py")
+                begun.set()
                 time.sleep(0.001)
 
         def start():
@@ -116,7 +119,7 @@ def test_daemon_threads_that_get_further_than_in_the_recording_wait_for_the_end(
             thread.join()
 
         threading.Thread(target=start, daemon=True).start()
-        time.sleep(0.02)
+        begun.wait()
         print(time.time())
         sum(range(10_000_000))
         """
