@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
@@ -18,8 +18,8 @@ __all__ = [
     "NO_CHILDREN",
     "NO_KEY",
     "SUSPENDABLE",
-    "CallTrees",
     "KnownFunction",
+    "MeasuredThreads",
     "Node",
     "SiteTotals",
     "ThreadTree",
@@ -32,7 +32,6 @@ __all__ = [
     "place_of",
     "root_of",
     "site_totals",
-    "walk",
 ]
 
 CALLED_IN_PYTHON: Final = frozenset(("function", "method", "packing", "class in Python"))
@@ -235,7 +234,7 @@ class UncorrectedThreadTree(ThreadTree):
         pass
 
 
-class CallTrees(Protocol):
+class MeasuredThreads(Protocol):
     """What the statistics read: a profile."""
 
     subtracts_overhead: bool
@@ -248,20 +247,6 @@ class CallTrees(Protocol):
 
     def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
-
-
-def walk(thread: ThreadTree) -> Iterator[tuple[Node, bool]]:
-    """Every node twice: before its children with False, and after them with True.
-
-    There is no recursion here, because a tree is as deep as the program's own recursion was.
-    """
-    work = [(thread.root, False)]
-    while work:
-        node, leaving = work.pop()
-        yield node, leaving
-        if not leaving:
-            work.append((node, True))
-            work.extend([(child, False) for child in reversed([*node.child_nodes()])])
 
 
 def site_totals(thread: ThreadTree, node: Node, code: CodeType, offset: int) -> SiteTotals:
