@@ -97,14 +97,14 @@ class Tree:
     def outermost(self, keys: Sequence[Hashable]) -> list[bool]:
         """Whether each path of the tree is in no other one with the same key."""
         in_progress = dict.fromkeys(keys, 0)
+        inside: list[Hashable] = []
         found: list[bool] = []
-        for position, leaving in self.walk():
-            key = keys[position]
-            if leaving:
-                in_progress[key] -= 1
-            else:
-                found.append(not in_progress[key])
-                in_progress[key] += 1
+        for key, depth in zip(keys, self.depths, strict=False):
+            while len(inside) > depth:
+                in_progress[inside.pop()] -= 1
+            found.append(not in_progress[key])
+            in_progress[key] += 1
+            inside.append(key)
         return found
 
 
