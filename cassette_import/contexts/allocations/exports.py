@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from cassette_import.contexts.allocations.memory import Memory, Site, SiteAllocations, peak_of, sites_of, trees_of
@@ -15,15 +15,8 @@ __all__ = ["ORDERS", "AllocatedBytes", "site_text", "table"]
 
 # ---- the table of allocations: call sites with bytes, what is left and kept, and the peak with its calls
 
-ORDERS: Final[dict[str, Callable[[SiteAllocations], int]]] = {
-    "bytes": lambda site: site.bytes,
-    "cumulative": lambda site: site.cumulative,
-    "left": lambda site: site.left,
-    "kept": lambda site: site.kept,
-    "peak": lambda site: site.peak,
-    "alive": lambda site: site.alive,
-}
-"""What the table can be sorted by, by the name that the option `sort` takes."""
+ORDERS: Final = ("bytes", "cumulative", "left", "kept", "peak", "alive")
+"""What the table can be sorted by."""
 _COLUMNS: Final = (
     *(("calls", 9), ("bytes", 12), ("cumulative", 12), ("left", 12), ("peak", 12), ("alive", 12), ("kept", 12)),
     ("blocks", 8),
@@ -39,8 +32,7 @@ def table(memory: Memory, sort: str, limit: int | None = None) -> str:
     if not any(site.calls or site.kept or site.alive for site in sites.values()):
         return "allocations: nothing was called"
     folders = search_folders()
-    order = ORDERS[sort]
-    rows = sorted(sites.items(), key=lambda entry: (-order(entry[1]), -entry[1].bytes, entry[0]))
+    rows = sorted(sites.items(), key=lambda entry: (-getattr(entry[1], sort), -entry[1].bytes, entry[0]))
     kept, blocks = sum(site.kept for _, site in rows), sum(site.blocks for _, site in rows)
 
     def row(entry: tuple[Site, SiteAllocations]) -> tuple[object, ...]:
@@ -127,7 +119,3 @@ class AllocatedBytes(CallTrees):
             for site, found in self._sites.items()
             if found.kept
         ]
-
-    def whole(self, own: float) -> int:
-        """Bytes are whole numbers."""
-        return int(own)

@@ -15,7 +15,7 @@ import sysconfig
 import threading
 import tracemalloc
 from _tracemalloc import _get_traces  # a snapshot makes objects of them, which takes ten times as long
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from types import FunctionType
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
@@ -119,10 +119,6 @@ class Node:
         self.parent = parent
         self.children: dict[tuple[Label, Place], Node] = {}
         self.calls = self.own = self.left = self.peak = 0
-
-    def child_nodes(self) -> Iterable[Node]:
-        """The calls in these calls."""
-        return list(self.children.values())
 
     def path(self) -> list[Node]:
         """The nodes from the root to this one."""

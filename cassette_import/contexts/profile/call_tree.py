@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
@@ -98,10 +98,6 @@ class Node:
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
-
-    def child_nodes(self) -> Iterable[Node]:
-        """Each child once. The children are copied first, because other threads may add some meanwhile."""
-        return dict.fromkeys(list(self.children.values()))
 
 
 def new_child(parent: Node, label: Label, kind: str) -> Node:

@@ -243,6 +243,7 @@ class Statistics(CallTrees):
 
     name = "profile"
     unit = "seconds"
+    parts = 1e6
     own_title = "self time"
     site_title = "time"
 
@@ -282,10 +283,6 @@ class Statistics(CallTrees):
             (found.calls, found.cumulative, _site_text(site, folders), site.label[2])
             for site, found in self.call_sites().items()
         ]
-
-    def whole(self, own: float) -> int:
-        """Microseconds."""
-        return round(own * 1e6)
 
     def totals(self) -> dict[Label, CallStatistics]:
         """The statistics of each function that was called."""
@@ -360,17 +357,8 @@ def _add(sums: dict[_Key, CallStatistics], others: Mapping[_Key, CallStatistics]
 # ---- the table of a profile
 
 
-class _Order(NamedTuple):
-    title: str
-    key: Callable[[CallStatistics], float]
-
-
-ORDERS: Final[dict[str, _Order]] = {
-    "own": _Order("self time", lambda statistics: statistics.own),
-    "cumulative": _Order("cumulative time", lambda statistics: statistics.cumulative),
-    "calls": _Order("calls", lambda statistics: statistics.calls),
-}
-"""What the table can be sorted by, by the name that the option `sort` takes."""
+ORDERS: Final = {"own": "self time", "cumulative": "cumulative time", "calls": "calls"}
+"""What the table can be sorted by, and what it calls that."""
 
 _COLUMNS: Final = ("calls", 12), ("self", 10), ("per call", 10), ("cumulative", 10), ("per call", 10)
 _COLUMNS_OF_SITES: Final = ("calls", 12), ("time", 10), ("per call", 10)
@@ -383,8 +371,7 @@ def table(statistics: SummedStatistics, sort: str, limit: int | None = None) -> 
     functions = [(found, label) for label, found in statistics.totals.items()]
     if all(label in statistics.roots for _, label in functions):
         return "profile: nothing was called"
-    order = ORDERS[sort]
-    functions.sort(key=lambda row: (-order.key(row[0]), row[1]))
+    functions.sort(key=lambda row: (-getattr(row[0], sort), row[1]))
     calls = sum(found.calls for found, _ in functions)
     primitive = sum(found.primitive for found, _ in functions)
     seconds = sum(found.own for found, _ in functions)
@@ -403,7 +390,7 @@ def table(statistics: SummedStatistics, sort: str, limit: int | None = None) -> 
 
     lines = [
         f"profile: {plural(calls, 'call')} ({primitive} primitive) of {plural(len(functions), 'function')} "
-        f"in {seconds:.3f} seconds, sorted by {order.title}{subtracted}{_specialising(statistics, seconds)}",
+        f"in {seconds:.3f} seconds, sorted by {ORDERS[sort]}{subtracted}{_specialising(statistics, seconds)}",
         "",
         *table_lines(_COLUMNS, "function", functions, row, limit),
     ]

@@ -85,7 +85,7 @@ def _collapsed(trees: CallTrees, name: str) -> str:
         for label, depth, own in zip(tree.labels, tree.depths, tree.own, strict=False):
             text = label[2] if label[0] == "~" else label_text(label, folders)
             stack[depth:] = [" ".join(text.replace(";", ",").split())]
-            weights[";".join(stack)] += trees.whole(own)
+            weights[";".join(stack)] += round(own * trees.parts)
     return "".join(f"{stack} {weight}\n" for stack, weight in weights.items() if weight)
 
 

@@ -70,8 +70,10 @@ class Tree:
         while work:
             node, parent, depth = work.pop()
             if node.children:
+                # They are copied first: other threads may add some meanwhile. A child may have several keys.
+                children = dict.fromkeys(list(node.children.values()))
                 position = len(nodes)
-                work += [(child, position, depth + 1) for child in reversed([*node.child_nodes()])]
+                work += [(child, position, depth + 1) for child in reversed(children)]
             nodes.append(node)
             parents.append(parent)
             depths.append(depth)
@@ -141,6 +143,8 @@ class CallTrees:
         The name of the context.
     unit:
         The unit of the weights, ``"seconds"`` or ``"bytes"``.
+    parts:
+        How many parts of a unit collapsed stacks count: they have whole numbers.
     own_title, site_title:
         What a page calls the weights of functions without the calls in them, and of call sites.
     names_scripts:
@@ -149,6 +153,7 @@ class CallTrees:
 
     name: ClassVar[str]
     unit: ClassVar[str]
+    parts: ClassVar[float] = 1
     own_title: ClassVar[str]
     site_title: ClassVar[str]
     names_scripts: ClassVar[bool] = True
@@ -160,10 +165,6 @@ class CallTrees:
 
     def site_rows(self, folders: list[str]) -> list[SiteRow]:
         """The call sites, with paths relative to the folders."""
-        raise NotImplementedError
-
-    def whole(self, own: float) -> int:
-        """A weight as a whole number, which collapsed stacks have."""
         raise NotImplementedError
 
     def roots(self) -> set[Label]:
