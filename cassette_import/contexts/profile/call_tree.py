@@ -23,7 +23,6 @@ __all__ = [
     "Node",
     "SiteTotals",
     "ThreadTree",
-    "UncorrectedThreadTree",
     "count_call",
     "folded_node",
     "kind_of",
@@ -213,21 +212,6 @@ def root_of(name: str) -> tuple[Label, object, None, str, dict[Any, Any]]:
     """What the root node of a thread's tree is made of."""
     label = "~", 0, f"<{name}>"
     return label, label, None, "", NO_CHILDREN
-
-
-class UncorrectedThreadTree(ThreadTree):
-    """A thread whose clock is the real one: overhead is not subtracted."""
-
-    __slots__ = ()
-
-    @property
-    def measured_overhead(self) -> float:
-        """Always zero."""
-        return 0.0
-
-    @measured_overhead.setter
-    def measured_overhead(self, seconds: float) -> None:
-        pass
 
 
 class MeasuredThreads(Protocol):

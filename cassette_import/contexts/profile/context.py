@@ -25,7 +25,6 @@ from cassette_import.contexts.profile.call_tree import (
     NO_KEY,
     Node,
     ThreadTree,
-    UncorrectedThreadTree,
     count_call,
     leave_bodies,
     site_totals,
@@ -554,10 +553,11 @@ class Recorder(ThreadTree):
         return new_body(ProfiledBody).begin(profile, profile._threads, _frame(1).f_code)
 
 
-class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):
-    """The same for a thread whose clock is the real one."""
+class _UncorrectedRecorder(Recorder):
+    """The same for a thread whose clock is the real one: overhead is not subtracted."""
 
     __slots__ = ()
+    measured_overhead = property(lambda self: 0.0, lambda self, seconds: None)
 
 
 class _SiteProfile(Profile, events=Events.CALLS):

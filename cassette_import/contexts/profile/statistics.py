@@ -50,7 +50,7 @@ __all__ = [
 # into that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays:
 # what is `inside` has it too, and what is `outside` lacks it.
 #
-# The tables have these costs as they were found with small programs of each kind of event on CPython 3.11 to 3.13, from
+# The table has these costs as they were found with small programs of each kind of event on CPython 3.11 to 3.13, from
 # the plain times of their functions and the measured ones. The unit is the time of a pair of hooks that is called
 # directly, which is measured in each process, so that costs follow the speed of the machine. It is the least of what is
 # measured at several moments: beside other programs a machine is two or three times slower for some milliseconds, and
@@ -81,39 +81,22 @@ ANNOUNCED: Final = "announced"
 INDIRECT: Final = "indirect"
 """What is added for an event that looks up the active context, as in bodies that can be suspended."""
 
-_IN_C: Final = {
-    "function": Cost(0.46, 0.54),
-    "method": Cost(0.46, 1.3),
-    "packing": Cost(0.63, 0.5),
-    "builtin": Cost(0.21, 0.84),
-    "method in C": Cost(0.21, 1.65),
-    "class": Cost(0.21, 0.75),
-    "class in Python": Cost(1.5, -0.3),
-    CREATION: Cost(0.21, 1.1),
-    BODY: Cost(0.52, 0.33),
-    CALLBACK: Cost(0.49, 3.3),
-    CALLING: Cost(1.0, 0.0),
-    ANNOUNCED: Cost(1.7, 0.0),
-    INDIRECT: Cost(0.5, 2.0),
+_COSTS: Final = {
+    "function": (Cost(0.46, 0.54), Cost(0.20, 0.17)),
+    "method": (Cost(0.46, 1.3), Cost(0.20, 0.41)),
+    "packing": (Cost(0.63, 0.5), Cost(0.40, 0.1)),
+    "builtin": (Cost(0.21, 0.84), Cost(0.10, 0.38)),
+    "method in C": (Cost(0.21, 1.65), Cost(0.10, 0.68)),
+    "class": (Cost(0.21, 0.75), Cost(0.10, 0.27)),
+    "class in Python": (Cost(1.5, -0.3), Cost(0.75, 0.06)),
+    CREATION: (Cost(0.21, 1.1), Cost(0.10, 0.20)),
+    BODY: (Cost(0.52, 0.33), Cost(0.36, 0.16)),
+    CALLBACK: (Cost(0.49, 3.3), Cost(0.25, 1.9)),
+    CALLING: (Cost(1.0, 0.0), Cost(0.33, 0.0)),
+    ANNOUNCED: (Cost(1.7, 0.0), Cost(0.0, 0.0)),
+    INDIRECT: (Cost(0.5, 2.0), Cost(0.14, 1.9)),
 }
-"""The costs of hooks in C, in pairs of hooks."""
-
-_IN_PYTHON: Final = {
-    "function": Cost(0.20, 0.17),
-    "method": Cost(0.20, 0.41),
-    "packing": Cost(0.40, 0.1),
-    "builtin": Cost(0.10, 0.38),
-    "method in C": Cost(0.10, 0.68),
-    "class": Cost(0.10, 0.27),
-    "class in Python": Cost(0.75, 0.06),
-    CREATION: Cost(0.10, 0.20),
-    BODY: Cost(0.36, 0.16),
-    CALLBACK: Cost(0.25, 1.9),
-    CALLING: Cost(0.33, 0.0),
-    ANNOUNCED: Cost(0.0, 0.0),
-    INDIRECT: Cost(0.14, 1.9),
-}
-"""The same for hooks in Python, whose own time the clock omits."""
+"""The costs of hooks in C, and of those in Python, whose own time the clock omits, in pairs of hooks."""
 
 _ROUNDS: Final = 10
 _CALLED: Final = (len,) * 60
@@ -129,10 +112,8 @@ def costs_of(profile_type: ProfileType, is_in_c: bool) -> Costs:
     if len(pairs) < _MOMENTS:
         pairs.append(_seconds_of_pair(profile_type()))
     pair = min(pairs)
-    return {
-        kind: Cost(inside * pair, outside * pair)
-        for kind, (inside, outside) in (_IN_C if is_in_c else _IN_PYTHON).items()
-    }
+    found = {kind: in_c if is_in_c else in_python for kind, (in_c, in_python) in _COSTS.items()}
+    return {kind: Cost(inside * pair, outside * pair) for kind, (inside, outside) in found.items()}
 
 
 def forget_measurements() -> None:

@@ -25,14 +25,9 @@ _MOST_FUNCTIONS: Final = 50
 
 
 def writers(trees: Callable[[], CallTrees], *, of_times: bool = False) -> Mapping[str, Writer]:
-    """A writer for each suffix.
+    """A writer for each suffix; with those of `pstats` and call graphs if the weights are times.
 
-    Parameters
-    ----------
-    trees:
-        Makes the call trees as they are now.
-    of_times:
-        Whether the weights are times, which `pstats` and call graphs have.
+    `trees` makes the call trees as they are now.
     """
     made = {
         ".json": _speedscope,

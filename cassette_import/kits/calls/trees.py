@@ -109,6 +109,24 @@ class Tree:
             inside.append(key)
         return found
 
+    def add_to(self, sums: dict[_Key, CallStatistics], keys: Sequence[_Key], is_recursive: Iterable[bool]) -> None:
+        """Add each path to its key; of folded ones, it is known whether they were in another one with the same key.
+
+        The cumulative weight of a recursive call is part of that of the outermost call.
+        """
+        outermost = [*self.outermost(keys), *map(operator.not_, is_recursive)]
+        for key, calls, own, cumulative, is_outermost in zip(
+            keys, self.calls, self.own, self.cumulative, outermost, strict=True
+        ):
+            found = sums.get(key)
+            if found is None:
+                found = sums[key] = CallStatistics()
+            found.calls += calls
+            found.own += own
+            if is_outermost:
+                found.primitive += calls
+                found.cumulative += cumulative
+
 
 class CallStatistics:
     """Calls and weights of a function, of a function as called by one caller, or of a call site.
@@ -175,8 +193,7 @@ class CallTrees:
         """The statistics of each function."""
         found: dict[Label, CallStatistics] = {}
         for tree in self.trees:
-            outermost = [*tree.outermost(tree.labels), *(not recursive for _, _, recursive, _ in tree.folded)]
-            _add(found, tree, tree.labels, outermost)
+            tree.add_to(found, tree.labels, [recursive for _, _, recursive, _ in tree.folded])
         return found
 
     def steps(self) -> dict[tuple[Label, Label], CallStatistics]:
@@ -186,8 +203,8 @@ class CallTrees:
             labels = tree.labels
             steps = [(labels[parent], label) for parent, label in zip(tree.parents, labels, strict=True)]
             steps[tree.size :] = [(caller, node.label) for node, caller, _, _ in tree.folded]
-            outermost = [*tree.outermost(steps), *(not recursive for _, _, _, recursive in tree.folded)]
-            _add(found, tree, steps, outermost, first=1)  # nothing has called the root
+            tree.add_to(found, steps, [recursive for _, _, _, recursive in tree.folded])
+            del found[steps[0]]  # nothing has called the root
         return found
 
     def functions(self) -> dict[Label, tuple[CallStatistics, Callers]]:
@@ -200,22 +217,6 @@ class CallTrees:
             if caller not in roots and label in functions:
                 functions[label][1][caller] = found
         return functions
-
-
-def _add(
-    sums: dict[_Key, CallStatistics], tree: Tree, keys: Sequence[_Key], outermost: Sequence[bool], first: int = 0
-) -> None:
-    """Add each path to its key. The cumulative weight of a recursive call is part of that of the outermost call."""
-    for position in range(first, len(keys)):
-        found = sums.get(keys[position])
-        if found is None:
-            found = sums[keys[position]] = CallStatistics()
-        calls = tree.calls[position]
-        found.calls += calls
-        found.own += tree.own[position]
-        if outermost[position]:
-            found.primitive += calls
-            found.cumulative += tree.cumulative[position]
 
 
 def label_text(label: Label, folders: list[str]) -> str:
@@ -243,17 +244,8 @@ def table_lines(
 ) -> list[str]:
     """The lines of a table: the heading, at most `limit` rows, and how many further ones there are.
 
-    Parameters
-    ----------
-    columns:
-        Title and width of each column but the last one, which has text.
-    title:
-        The title of the last column.
-    entries, row:
-        What the rows show, and what makes the cells of one.
+    The last column has text and no width. `row` makes the cells of an entry.
 
-    Example
-    -------
     >>> table_lines([("calls", 6), ("self", 9)], "function", ["f", "g"], lambda name: (3, 0.5, name), 1)
     [' calls      self  function', '     3  0.500000  f', '     … 1 further row']
     """
