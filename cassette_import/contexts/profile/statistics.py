@@ -1,4 +1,4 @@
-"""Statistics of a profile: calls, self time and cumulative time of each function, caller and call site.
+"""Statistics of a profile: what events cost, times without that, sums for several processes, and the table.
 
 Self time and cumulative time are what `pstats` calls them.
 """
