@@ -6,22 +6,19 @@ The hooks read how much memory is allocated, and count what happened since the h
 from __future__ import annotations
 
 import functools
-import json
-import os
 import tracemalloc
 from _tracemalloc import _get_object_traceback  # the public function makes an object for each frame
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from threading import get_ident
 from types import CodeType
 from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation.context import Context
+from cassette_import.contexts.allocations.exports import ORDERS, AllocatedBytes, table
 from cassette_import.contexts.allocations.memory import (
     NO_PLACE,
     KnownFunctions,
     Memory,
-    Node,
     Peak,
     Place,
     Site,
@@ -30,262 +27,21 @@ from cassette_import.contexts.allocations.memory import (
     is_own_file,
     measured,
     peak_of,
-    roots_of,
     sites_of,
-    walk,
     without_lines,
 )
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
-from cassette_import.kits.calls.flamegraph import page_of
+from cassette_import.kits.calls.exports import writers
 from cassette_import.kits.events import FollowedBody
-from cassette_import.kits.function_names import Label, label_of_code, modules_by_file
+from cassette_import.kits.function_names import Label, label_of_code
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
-from cassette_import.kits.text import file_size, plural, search_folders, short_path, text_writer
+from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
-__all__ = ["ORDERS", "Allocations", "MeasuredBody", "site_text", "table", "writers"]
-
-# ---- the table of allocations: call sites with bytes, what is left and kept, and the peak with its calls
-
-ORDERS: Final[dict[str, Callable[[SiteAllocations], int]]] = {
-    "bytes": lambda site: site.bytes,
-    "cumulative": lambda site: site.cumulative,
-    "left": lambda site: site.left,
-    "kept": lambda site: site.kept,
-    "peak": lambda site: site.peak,
-    "alive": lambda site: site.alive,
-}
-"""What the table can be sorted by, by the name that the option `sort` takes."""
-_CALLS_OF_PEAK: Final = 8
-"""How many of the innermost calls in progress at the peak are shown."""
-
-
-def table(memory: Memory, sort: str, limit: int | None = None) -> str:
-    """The call sites, one on each line, those with the largest values first; at most `limit` of them."""
-    sites = sites_of(memory)
-    if not any(site.calls or site.kept or site.alive for site in sites.values()):
-        return "allocations: nothing was called"
-    folders = search_folders()
-    order = ORDERS[sort]
-    rows = sorted(sites.items(), key=lambda entry: (-order(entry[1]), -entry[1].bytes, entry[0]))
-    kept, blocks = sum(site.kept for _, site in rows), sum(site.blocks for _, site in rows)
-    lines = [
-        f"allocations: {file_size(sum(site.bytes for _, site in rows))} in {plural(len(rows), 'call site')}, "
-        f"kept at the end: {file_size(kept)} in {plural(blocks, 'block')}; sorted by {sort}",
-        *_notes(memory),
-        "",
-        *_peak(memory, folders),
-        "",
-        f"{'calls':>9} {'bytes':>12} {'cumulative':>12} {'left':>12} {'peak':>12} {'alive':>12} {'kept':>12} "
-        f"{'blocks':>8}  call site",
-    ]
-    lines += [_row(site, found, folders) for site, found in rows[:limit]]
-    if limit is not None and limit < len(rows):
-        lines.append(f"{'…':>9} {plural(len(rows) - limit, 'further row')}")
-    return "\n".join(lines)
-
-
-def _notes(memory: Memory) -> list[str]:
-    """What the numbers lack."""
-    found = []
-    if memory.is_interrupted:
-        found.append(
-            "the program has stopped tracemalloc: what happened after that is not measured, and kept is not known"
-        )
-    if memory.shared.own:
-        found.append(
-            f"{file_size(memory.shared.own)} belong to one of several threads: they were allocated between an event of "
-            f"one and an event of another"
-        )
-    return found
-
-
-def _peak(memory: Memory, folders: list[str]) -> list[str]:
-    peak = peak_of(memory)
-    lines = [f"peak: {file_size(peak.bytes)}, {file_size(peak.alive)} of it alive at an event; in"]
-    shown = peak.stack[-_CALLS_OF_PEAK:]
-    if len(shown) < len(peak.stack):
-        lines.append(f"  … {plural(len(peak.stack) - len(shown), 'call')} further out")
-    for filename, line, name in shown:
-        lines.append(f"  {name if filename == '~' else f'{short_path(filename, folders)}:{line}({name})'}")
-    return lines
-
-
-def _row(site: Site, found: SiteAllocations, folders: list[str]) -> str:
-    return (
-        f"{found.calls:>9} {found.bytes:>12} {found.cumulative:>12} {found.left:>12} {found.peak:>12} "
-        f"{found.alive:>12} {found.kept:>12} {found.blocks:>8}  {site_text(site, found, folders)}"
-    )
-
-
-def site_text(site: Site, found: SiteAllocations, folders: list[str]) -> str:
-    """A call site with its function and its source."""
-    if site.file == found.function:
-        return found.function
-    line = f":{site.line}" if site.line else ""
-    place = f"{short_path(site.file, folders)}{line}" + (f" in {found.function}" if found.function else "")
-    text = site.text
-    return f"{place}: {text}" if text else place
-
-
-# ---- the file formats of allocations: a flame graph by bytes, collapsed stacks, speedscope, and the table
-
-
-def writers(memory: Memory, table: Callable[[], str]) -> Mapping[str, Writer]:
-    """The writers, by suffix."""
-    return {
-        ".json": functools.partial(_write, memory, _speedscope),
-        ".speedscope.json": functools.partial(_write, memory, _speedscope),
-        ".collapsed": functools.partial(_write, memory, _collapsed),
-        ".folded": functools.partial(_write, memory, _collapsed),
-        ".html": functools.partial(_write, memory, _page),
-        ".txt": text_writer(table),
-    }
-
-
-def _write(memory: Memory, make: Callable[[Memory, str], str], path: str) -> None:
-    text = make(memory, os.path.basename(path))
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-
-
-def _collapsed(memory: Memory, name: str) -> str:
-    """A line for each path: `function;function;… bytes`."""
-    folders = search_folders()
-    found: Counter[str] = Counter()
-    for root in roots_of(memory):
-        stack: list[str] = []
-        for node, leaving in walk(root):
-            if leaving:
-                stack.pop()
-                continue
-            stack.append(" ".join(_text(node.label, folders).replace(";", ",").split()))
-            found[";".join(stack)] += node.own
-    return "".join(f"{stack} {size}\n" for stack, size in found.items() if size)
-
-
-def _speedscope(memory: Memory, name: str) -> str:
-    """What https://www.speedscope.app reads: each path once, as wide as its bytes."""
-    frames: dict[Label, int] = {}
-    profiles = []
-    for root in roots_of(memory):
-        at = 0
-        events: list[dict[str, Any]] = []
-        for node, leaving in walk(root):
-            at += node.own if leaving else 0
-            frame = frames.setdefault(node.label, len(frames))
-            events.append({"type": "C" if leaving else "O", "frame": frame, "at": at})
-        profiles.append(
-            {
-                "type": "evented",
-                "name": root.label[2],
-                "unit": "bytes",
-                "startValue": 0,
-                "endValue": at,
-                "events": events,
-            }
-        )
-    document = {
-        "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "exporter": "cassette_import",
-        "name": name,
-        "activeProfileIndex": 0,
-        "shared": {
-            "frames": [
-                {"name": label[2]} | ({} if label[0] == "~" else {"file": label[0], "line": label[1]})
-                for label in frames
-            ]
-        },
-        "profiles": profiles,
-    }
-    return json.dumps(document)
-
-
-def _page(memory: Memory, name: str) -> str:
-    """The interactive flame graph, with tables of functions and call sites."""
-    folders, modules = search_folders(), modules_by_file()
-    labels: dict[Label, int] = {}
-    paths = list(_paths(memory))
-    for label, _, _, _ in paths:
-        labels.setdefault(label, len(labels))
-    sites = sites_of(memory)
-    kept = sum(site.kept for site in sites.values())
-    data = {
-        "unit": "bytes",
-        "own": "bytes",
-        "of_site": "kept",
-        "summary": f"{file_size(sum(row[3] for row in paths))} allocated, peak {file_size(peak_of(memory).bytes)}, "
-        f"kept at the end: {file_size(kept)}",
-        "frames": [(label[2], _place(label, folders), modules.get(label[0], "")) for label in labels],
-        "frame": [labels[row[0]] for row in paths],
-        "depth": [row[1] for row in paths],
-        "calls": [row[2] for row in paths],
-        "self": [row[3] for row in paths],
-        "functions": _functions(memory, folders),
-        "sites": [
-            (found.calls, found.kept, site_text(site, found, folders), found.function)
-            for site, found in sites.items()
-            if found.kept
-        ],
-    }
-    return page_of(data, name.removesuffix(".html") or "allocations")
-
-
-def _paths(memory: Memory) -> Iterator[tuple[Label, int, int, int]]:
-    """Function, depth, calls and own bytes of each path, parents first. Several threads share one root."""
-    roots = roots_of(memory)
-    several = len(roots) > 1
-    if several:
-        yield ("~", 0, "<all threads>"), 0, len(roots), 0
-    for root in roots:
-        depth = int(several)
-        for node, leaving in walk(root):
-            depth -= leaving
-            if not leaving:
-                yield node.label, depth, max(1, node.calls), node.own
-            depth += not leaving
-
-
-def _functions(memory: Memory, folders: list[str]) -> list[tuple[int, int, int, str, str]]:
-    """Calls, own and cumulative bytes of each function. A recursive call is part of the outermost one."""
-    calls: Counter[Label] = Counter()
-    own: Counter[Label] = Counter()
-    cumulative: Counter[Label] = Counter()
-    in_progress: Counter[Label] = Counter()
-    for root in roots_of(memory):
-        below = [0]
-        for node, leaving in walk(root):
-            if not leaving:
-                in_progress[node.label] += 1
-                below.append(0)
-                continue
-            in_progress[node.label] -= 1
-            inside = node.own + below.pop()
-            below[-1] += inside
-            _add(node, calls, own)
-            if not in_progress[node.label]:
-                cumulative[node.label] += inside
-    return [
-        (calls[label], size, cumulative[label], f"{label[2]}  {_place(label, folders)}".rstrip(), label[2])
-        for label, size in own.items()
-    ]
-
-
-def _add(node: Node, calls: Counter[Label], own: Counter[Label]) -> None:
-    calls[node.label] += node.calls
-    own[node.label] += node.own
-
-
-def _place(label: Label, folders: list[str]) -> str:
-    return "" if label[0] == "~" else f"{short_path(label[0], folders)}:{label[1]}"
-
-
-def _text(label: Label, folders: list[str]) -> str:
-    return label[2] if label[0] == "~" else f"{short_path(label[0], folders)}:{label[1]}({label[2]})"
-
+__all__ = ["Allocations", "MeasuredBody"]
 
 # ---- one run of the body of a generator, coroutine or callback, as allocations are measured
 #
@@ -569,7 +325,8 @@ class Allocations(Context, events=Events.CALLS):
         `.html` for an interactive flame graph by bytes, `.json` for https://www.speedscope.app, `.collapsed` or
         `.folded` for tools that draw flame graphs, `.txt` for the table.
         """
-        return writers(self._memory, functools.partial(table, self._memory, self._sort))
+        text = text_writer(lambda: table(self._memory, self._sort))
+        return {**writers(functools.partial(AllocatedBytes, self._memory)), ".txt": text}
 
 
 # What the hooks do below.

@@ -15,14 +15,14 @@ import sysconfig
 import threading
 import tracemalloc
 from _tracemalloc import _get_traces  # a snapshot makes objects of them, which takes ten times as long
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from types import FunctionType
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
+from cassette_import.kits.calls.trees import Tree
 from cassette_import.kits.function_names import Label, described, thread_name
 
 __all__ = [
@@ -44,9 +44,8 @@ __all__ = [
     "is_own_file",
     "measured",
     "peak_of",
-    "roots_of",
     "sites_of",
-    "walk",
+    "trees_of",
     "without_lines",
 ]
 
@@ -223,17 +222,6 @@ class KnownFunctions:
                 self.left -= 1
                 node = parent.children[label, place] = Node(label, place, parent)
         return node
-
-
-def walk(root: Node) -> Iterator[tuple[Node, bool]]:
-    """Every node twice: before its children with False, and after them with True. A tree may be very deep."""
-    work = [(root, False)]
-    while work:
-        node, leaving = work.pop()
-        yield node, leaving
-        if not leaving:
-            work.append((node, True))
-            work.extend([(child, False) for child in reversed(list(node.children.values()))])
 
 
 # ---- which memory is alive at a moment, by the line of the program that allocated it
@@ -644,17 +632,23 @@ class Peak(NamedTuple):
     alive: int
 
 
-def roots_of(memory: Memory) -> list[Node]:
-    """The roots of all trees that have something to show."""
+def trees_of(memory: Memory) -> list[Tree]:
+    """All trees that have something to show, with the bytes of their paths."""
     roots = [thread.root for thread in list(memory.trees.values())]
-    return roots + ([memory.shared] if memory.shared.own or memory.shared.left else [])
+    trees = [
+        Tree(root.label[2], root)
+        for root in roots + ([memory.shared] if memory.shared.own or memory.shared.left else [])
+    ]
+    for tree in trees:
+        tree.weigh([node.own for node in tree.nodes])
+    return trees
 
 
 def sites_of(memory: Memory) -> dict[Site, SiteAllocations]:
     """What was allocated by call site, those with the most bytes first."""
     found: dict[Site, SiteAllocations] = {}
-    for root in roots_of(memory):
-        _add_tree(root, found)
+    for tree in trees_of(memory):
+        _add_tree(tree, found)
     for (file, line), (size, count) in memory.kept_now().by_line().items():
         site = found.setdefault(Site(file, line), SiteAllocations())
         site.kept, site.blocks = size, count
@@ -663,26 +657,19 @@ def sites_of(memory: Memory) -> dict[Site, SiteAllocations]:
     return dict(sorted(found.items(), key=lambda entry: (-entry[1].bytes, -entry[1].kept, entry[0])))
 
 
-def _add_tree(root: Node, found: dict[Site, SiteAllocations]) -> None:
-    """Add each node to its site. A recursive call is part of the outermost one of the same site."""
-    in_progress: Counter[Site] = Counter()
-    below = [0]
-    for node, leaving in walk(root):
-        site = _site(node)
-        if not leaving:
-            in_progress[site] += 1
-            below.append(0)
-            continue
-        in_progress[site] -= 1
-        inside = node.own + below.pop()
-        below[-1] += inside
-        totals = found.setdefault(site, SiteAllocations())
+def _add_tree(tree: Tree, found: dict[Site, SiteAllocations]) -> None:
+    """Add each path to its site. A recursive call is part of the outermost one of the same site."""
+    sites = [_site(node) for node in tree.nodes]
+    outermost = tree.outermost(sites)
+    for position in (position for position, leaving in tree.walk() if leaving):
+        node = tree.nodes[position]
+        totals = found.setdefault(sites[position], SiteAllocations())
         totals.calls += node.calls
         totals.bytes += node.own
         totals.function = totals.function or _function(node)
         totals.peak = max(totals.peak, node.peak)
-        if not in_progress[site]:
-            totals.cumulative += inside
+        if outermost[position]:
+            totals.cumulative += int(tree.cumulative[position])
             totals.left += node.left
 
 

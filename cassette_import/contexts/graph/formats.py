@@ -5,7 +5,6 @@ The SVG picture is that of a call graph.
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections import Counter
@@ -38,9 +37,7 @@ def page(graph: Graph, title: str) -> str:
     title:
         The heading.
     """
-    # A text with "</script>" in it would end the element that holds the data.
-    data = json.dumps(_data(graph), separators=(",", ":")).replace("<", "\\u003c")
-    return page_of(__package__, {"@title@": html.escape(title), "@data@": data})
+    return page_of(__package__, title, _data(graph))
 
 
 def _data(graph: Graph) -> dict[str, Any]:

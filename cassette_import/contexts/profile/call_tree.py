@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
@@ -18,12 +18,11 @@ __all__ = [
     "NO_CHILDREN",
     "NO_KEY",
     "SUSPENDABLE",
-    "CallTrees",
     "KnownFunction",
+    "MeasuredThreads",
     "Node",
     "SiteTotals",
     "ThreadTree",
-    "UncorrectedThreadTree",
     "count_call",
     "folded_node",
     "kind_of",
@@ -32,7 +31,6 @@ __all__ = [
     "place_of",
     "root_of",
     "site_totals",
-    "walk",
 ]
 
 CALLED_IN_PYTHON: Final = frozenset(("function", "method", "packing", "class in Python"))
@@ -99,10 +97,6 @@ class Node:
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
-
-    def child_nodes(self) -> Iterable[Node]:
-        """Each child once. The children are copied first, because other threads may add some meanwhile."""
-        return dict.fromkeys(list(self.children.values()))
 
 
 def new_child(parent: Node, label: Label, kind: str) -> Node:
@@ -220,22 +214,7 @@ def root_of(name: str) -> tuple[Label, object, None, str, dict[Any, Any]]:
     return label, label, None, "", NO_CHILDREN
 
 
-class UncorrectedThreadTree(ThreadTree):
-    """A thread whose clock is the real one: overhead is not subtracted."""
-
-    __slots__ = ()
-
-    @property
-    def measured_overhead(self) -> float:
-        """Always zero."""
-        return 0.0
-
-    @measured_overhead.setter
-    def measured_overhead(self, seconds: float) -> None:
-        pass
-
-
-class CallTrees(Protocol):
+class MeasuredThreads(Protocol):
     """What the statistics read: a profile."""
 
     subtracts_overhead: bool
@@ -248,20 +227,6 @@ class CallTrees(Protocol):
 
     def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
-
-
-def walk(thread: ThreadTree) -> Iterator[tuple[Node, bool]]:
-    """Every node twice: before its children with False, and after them with True.
-
-    There is no recursion here, because a tree is as deep as the program's own recursion was.
-    """
-    work = [(thread.root, False)]
-    while work:
-        node, leaving = work.pop()
-        yield node, leaving
-        if not leaving:
-            work.append((node, True))
-            work.extend([(child, False) for child in reversed([*node.child_nodes()])])
 
 
 def site_totals(thread: ThreadTree, node: Node, code: CodeType, offset: int) -> SiteTotals:

@@ -9,7 +9,6 @@ four readings of the clock for an event are for that. Everything else is compute
 from __future__ import annotations
 
 import functools
-import importlib
 import sys
 from _thread import RLock
 from collections.abc import Callable, Mapping
@@ -26,7 +25,6 @@ from cassette_import.contexts.profile.call_tree import (
     NO_KEY,
     Node,
     ThreadTree,
-    UncorrectedThreadTree,
     count_call,
     leave_bodies,
     site_totals,
@@ -37,6 +35,7 @@ from cassette_import.interpreter.clock import perf_counter, processor_time
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.kits.calls.accelerator import ACCELERATOR
+from cassette_import.kits.calls.exports import writers
 from cassette_import.kits.events import NOT_FOLLOWED, AcceleratedHooks, FollowedBody, importer
 from cassette_import.kits.function_names import thread_name
 from cassette_import.kits.options import check_number, options_of
@@ -45,7 +44,7 @@ from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
-__all__ = ["CompilingTime", "Profile", "writers"]
+__all__ = ["CompilingTime", "Profile"]
 
 # ---- the time in which some thread makes code: the other threads wait for it, or for the interpreter
 #
@@ -146,35 +145,6 @@ class CompilingTime:
         times = {ident: processor_time(ident) for ident in threads if ident in running}
         now = self._now()
         return {ident: _Moment(now, computed) for ident, computed in times.items() if computed is not None}
-
-
-# ---- the file formats of a profile: a writer for each suffix
-#
-# These modules are imported when a file is written: a profile on the terminal needs none of them.
-
-
-def writers(profile: Any, sort: str) -> Mapping[str, Writer]:
-    """The writers of a profile, by suffix. `sort` is what the table is sorted by."""
-    return {
-        ".prof": functools.partial(_export, "write_pstats", profile),
-        ".json": functools.partial(_export, "write_speedscope", profile),
-        ".speedscope.json": functools.partial(_export, "write_speedscope", profile),
-        ".collapsed": functools.partial(_export, "write_collapsed", profile),
-        ".folded": functools.partial(_export, "write_collapsed", profile),
-        ".html": functools.partial(_write_page, "flamegraph", profile),
-        ".callgraph.html": functools.partial(_write_page, "call_graph", profile),
-        ".txt": text_writer(lambda: table(Statistics(profile), sort)),
-    }
-
-
-def _export(writer: str, profile: Any, path: str) -> None:
-    from cassette_import.contexts.profile import exports
-
-    getattr(exports, writer)(profile, path)
-
-
-def _write_page(module: str, profile: Any, path: str) -> None:
-    importlib.import_module(f"cassette_import.contexts.profile.{module}").write(profile, path)
 
 
 # ---- `Profile`: how often each function is called, and its self time and cumulative time
@@ -416,7 +386,10 @@ class Profile(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The table, with at most `limit` functions."""
-        return table(self._elsewhere or Statistics(self), self._sort, self._limit)
+        return self._table(self._limit)
+
+    def _table(self, limit: int | None = None) -> str:
+        return table(self._elsewhere or self.portable_results(), self._sort, limit)
 
     def portable_results(self) -> SummedStatistics:
         """See `Merging`: what the table shows."""
@@ -424,13 +397,15 @@ class Profile(Context, events=Events.CALLS):
 
     def add_results(self, results: SummedStatistics) -> None:
         """See `Merging`: the table is of these processes then, and no more of this one."""
-        self._elsewhere = self._elsewhere or SummedStatistics()
-        self._elsewhere.add(results)
+        if self._elsewhere is None:
+            self._elsewhere = results
+        else:
+            self._elsewhere.add(results)
 
     @property
     def merged_formats(self) -> Mapping[str, Writer]:
         """See `Merging`: the table. Files of the other formats are merged as files."""
-        return {".txt": text_writer(lambda: table(self._elsewhere or Statistics(self), self._sort))}
+        return {".txt": text_writer(self._table)}
 
     @property
     def formats(self) -> Mapping[str, Writer]:
@@ -440,7 +415,8 @@ class Profile(Context, events=Events.CALLS):
         https://www.speedscope.app, `.prof` for `pstats` and snakeviz, `.collapsed` or `.folded` for tools that draw
         flame graphs, `.txt` for the table.
         """
-        return writers(self, self._sort)
+        table = text_writer(self._table)
+        return {**writers(functools.partial(Statistics, self), of_times=True), ".txt": table}
 
 
 class Recorder(ThreadTree):
@@ -577,10 +553,11 @@ class Recorder(ThreadTree):
         return new_body(ProfiledBody).begin(profile, profile._threads, _frame(1).f_code)
 
 
-class _UncorrectedRecorder(UncorrectedThreadTree, Recorder):
-    """The same for a thread whose clock is the real one."""
+class _UncorrectedRecorder(Recorder):
+    """The same for a thread whose clock is the real one: overhead is not subtracted."""
 
     __slots__ = ()
+    measured_overhead = property(lambda self: 0.0, lambda self, seconds: None)
 
 
 class _SiteProfile(Profile, events=Events.CALLS):

@@ -1,1 +1,1 @@
-"""Calls counted and measured: hooks in C, and the pictures and pages that show who calls whom."""
+"""Calls counted and measured: hooks in C, weighted call trees, and the files, pictures and pages that show them."""

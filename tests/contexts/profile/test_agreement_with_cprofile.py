@@ -81,7 +81,7 @@ def of_profile(function, *arguments):
         function(*arguments)
     statistics = Statistics(measured)
     figures = {label: entry for label, (entry, _) in statistics.functions().items()}
-    return {label: (entry.calls, entry.self_time, entry.cumulative) for label, entry in figures.items()}, statistics
+    return {label: (entry.calls, entry.own, entry.cumulative) for label, entry in figures.items()}, statistics
 
 
 def least(rounds):
@@ -115,6 +115,6 @@ def test_self_times_and_overhead_add_up_to_the_elapsed_time(make_program):
         program.main()
         took = time.process_time() - began
     statistics = Statistics(measured)
-    assert sum(entry.self_time for entry, _ in statistics.functions().values()) + statistics.overhead == pytest.approx(
+    assert sum(entry.own for entry, _ in statistics.functions().values()) + statistics.overhead == pytest.approx(
         took, rel=0.05
     )

@@ -11,7 +11,8 @@ from helpers.command_line import cassette
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
 from cassette_import.contexts.profile import statistics
-from cassette_import.contexts.profile.flamegraph import page
+from cassette_import.contexts.profile.statistics import Statistics
+from cassette_import.kits.calls.exports import page
 
 
 def outer():
@@ -63,14 +64,14 @@ def frames(shown):
 
 
 def test_the_page_loads_nothing_else(profile):
-    text = page(profile)
+    text = page(Statistics(profile))
     assert "default-src 'none'" in text
     assert re.findall(r"(?:src|href)=\"(?!data:)", text) == []
     assert "http" not in text.replace("http-equiv", "")
 
 
 def test_the_page_holds_each_path_with_its_calls_and_time(profile):
-    data = data_of(page(profile))
+    data = data_of(page(Statistics(profile)))
     paths = [
         (data["frames"][frame][0], depth, calls)
         for frame, depth, calls in zip(data["frame"], data["depth"], data["calls"], strict=True)
@@ -85,7 +86,7 @@ def test_a_name_cannot_end_the_data_that_it_is_in():
     made = Profile(overhead=False)
     made.prehook(function)
     made.posthook(None, function)
-    text = page(made, "<title>")
+    text = page(Statistics(made), "<title>")
     assert "alert" in text
     assert "<script>alert" not in text
     assert "&lt;title&gt;" in text
@@ -98,7 +99,7 @@ def test_a_recursion_deeper_than_the_recursion_limit_is_on_the_page(tmp_path):
         made.prehook(outer)
     for _ in range(3000):
         made.posthook(None, outer)
-    assert max(data_of(page(made))["depth"]) == 3000
+    assert max(data_of(page(Statistics(made)))["depth"]) == 3000
 
 
 def test_a_page_without_calls_opens_without_errors(tmp_path):

@@ -603,7 +603,7 @@ def test_the_time_in_which_a_generator_is_suspended_is_not_its_time(timed):
     generator, drive = found["slow_generator"], found["drive"]
     # The bounds are what others slept: a busy machine makes times longer, never these differences shorter.
     assert 0.012 <= generator.cumulative <= drive.cumulative - 3 * 0.01
-    assert generator.self_time <= generator.cumulative - 3 * 0.004
+    assert generator.own <= generator.cumulative - 3 * 0.004
 
 
 def test_the_time_in_which_a_task_is_suspended_is_not_its_time(timed):

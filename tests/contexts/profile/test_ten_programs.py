@@ -246,7 +246,7 @@ def of_profile(function, belongs):
     with Profile() as measured:
         function()
     totals = Statistics(measured).totals()
-    return {(line, name): found.self_time for (file, line, name), found in totals.items() if belongs(file)}
+    return {(line, name): found.own for (file, line, name), found in totals.items() if belongs(file)}
 
 
 def disagreement(ours, theirs):

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from types import CodeType
 from typing import Any
@@ -18,7 +18,6 @@ class Node:
     def __init__(
         self, label: Label, place: object, parent: Node | None, kind: str, children: dict[Any, Any], /
     ) -> None: ...
-    def child_nodes(self) -> Iterable[Node]: ...
 
 class Tree:
     def __init__(self, name: str, root: Node, is_corrected: bool, /) -> None: ...

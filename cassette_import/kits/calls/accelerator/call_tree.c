@@ -71,24 +71,6 @@ node_dealloc(Node *node)
     Py_DECREF(type);
 }
 
-static PyObject *
-node_child_nodes(Node *node, PyObject *Py_UNUSED(nothing))
-{
-    /* The children are copied first, because other threads may add some meanwhile. A child may have several keys. */
-    PyObject *values = PyDict_Values(node->children);
-    if (values == NULL) {
-        return NULL;
-    }
-    PyObject *children = PyDict_New();
-    for (Py_ssize_t number = 0; children != NULL && number < PyList_GET_SIZE(values); number++) {
-        if (PyDict_SetItem(children, PyList_GET_ITEM(values, number), Py_None) < 0) {
-            Py_CLEAR(children);
-        }
-    }
-    Py_DECREF(values);
-    return children;
-}
-
 /* As in Python: the function itself if it is long-lived, else its identity while the call is in progress. */
 static PyObject *
 node_get_key(Node *node, void *Py_UNUSED(closure))
@@ -114,11 +96,6 @@ node_set_key(Node *node, PyObject *key, void *Py_UNUSED(closure))
     node->function = PyLong_AsVoidPtr(key);
     return node->function == NULL && PyErr_Occurred() ? -1 : 0;
 }
-
-static PyMethodDef node_methods[] = {
-    {"child_nodes", (PyCFunction)node_child_nodes, METH_NOARGS, NULL},
-    {NULL},
-};
 
 static PyMemberDef node_members[] = {
     {"label", T_OBJECT_EX, offsetof(Node, label), READONLY},
@@ -166,7 +143,6 @@ static PyType_Slot node_slots[] = {
     {Py_tp_dealloc, node_dealloc},
     {Py_tp_traverse, node_traverse},
     {Py_tp_clear, node_clear},
-    {Py_tp_methods, node_methods},
     {Py_tp_members, node_members},
     {Py_tp_getset, node_getset},
     {0, NULL},

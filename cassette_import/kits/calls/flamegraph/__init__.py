@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
+
+from cassette_import.kits.calls.graphs import page as graphs
 
 __all__ = ["page_of"]
 
@@ -28,7 +27,4 @@ def page_of(data: Mapping[str, Any], title: str) -> str:
     >>> page_of({"unit": "bytes"}, "a < b").splitlines()[0]
     '<!DOCTYPE html>'
     """
-    template = resources.files(__name__).joinpath("flamegraph.html").read_text(encoding="utf-8")
-    # A name with "</script>" in it would end the element that holds the data.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return template.replace("@title@", html.escape(title)).replace("@data@", text)
+    return graphs.page_of(__name__, title, data)

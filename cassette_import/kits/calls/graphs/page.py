@@ -24,26 +24,19 @@ _ZOOM: Final = """\
   </div>"""
 
 
-def page_of(package: str, parts: dict[str, str]) -> str:
-    """The page of a package's template.
-
-    Parameters
-    ----------
-    package:
-        The package that has the template `page.html`.
-    parts:
-        The text of each part, by its mark in the template. Texts of the last one may look like another mark.
-    """
+def page_of(package: str, title: str, data: object, **parts: str) -> str:
+    """The page of a package's template, `page.html`: a heading, what its script reads, and further parts by name."""
     here = resources.files(__package__)
     shared = {
-        "@stage_style@": here.joinpath("stage.css").read_text(encoding="utf-8").rstrip(),
-        "@stage_script@": here.joinpath("stage.js").read_text(encoding="utf-8").rstrip(),
-        "@zoom@": _ZOOM,
+        "stage_style": here.joinpath("stage.css").read_text(encoding="utf-8").rstrip(),
+        "stage_script": here.joinpath("stage.js").read_text(encoding="utf-8").rstrip(),
+        "zoom": _ZOOM,
     }
     page = resources.files(package).joinpath("page.html").read_text(encoding="utf-8")
-    for mark, text in {**shared, **parts}.items():
-        page = page.replace(mark, text)
-    return page
+    for mark, text in {"title": html.escape(title), **shared, **parts}.items():
+        page = page.replace(f"@{mark}@", text)
+    # A name with "</script>" in it would end the element that holds the data. Names may look like another mark.
+    return page.replace("@data@", json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 # ---- a graph of functions as one HTML page that works offline: pictures to zoom, pan and search, and lists
@@ -71,17 +64,15 @@ def page(graph: Graph, count: int, title: str) -> str:
     if sizes[0] < len(graph.functions):
         sizes.append(min(_MOST_DRAWN, len(graph.functions)))
     pictures = [_picture(costliest(graph, costs, size), costs, identifiers) for size in sizes if size]
-    # A name with "</script>" in it would end the element that holds the data.
-    data = json.dumps(_data(graph, costs, identifiers), separators=(",", ":")).replace("<", "\\u003c")
-    parts = {
-        "@title@": html.escape(title),
-        "@style@": STYLE,
-        "@markers@": MARKERS,
-        "@views@": "\n".join(_view_buttons(sizes, len(graph.functions))),
-        "@pictures@": "\n".join(pictures),
-        "@data@": data,  # the last one: names in it may look like another part
-    }
-    return page_of(__package__, parts)
+    return page_of(
+        __package__,
+        title,
+        _data(graph, costs, identifiers),
+        style=STYLE,
+        markers=MARKERS,
+        views="\n".join(_view_buttons(sizes, len(graph.functions))),
+        pictures="\n".join(pictures),
+    )
 
 
 def write(graph: Graph, count: int, path: str) -> None:
