@@ -514,11 +514,11 @@ class Context:
         """
         return decorated_functions.decorated_function(self, function, OVERDUB[0])
 
-    def of_one_call(self) -> Context:
+    def _of_one_call(self) -> Context:
         """The context in which one call of a decorated function runs: this one."""
         return self
 
-    def call_ended(self, *, failed: bool) -> None:
+    def _call_ended(self, *, failed: bool) -> None:
         """Called when a call of a decorated function has ended."""
 
     def follow_body(self, code: CodeType) -> FollowedBody:

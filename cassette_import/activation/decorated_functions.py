@@ -17,9 +17,9 @@ __all__ = ["decorated_function"]
 class _Context(Protocol):
     """What this module needs of a context, which imports it."""
 
-    def of_one_call(self) -> _Context: ...
+    def _of_one_call(self) -> _Context: ...
 
-    def call_ended(self, *, failed: bool) -> None: ...
+    def _call_ended(self, *, failed: bool) -> None: ...
 
 
 _Begin: TypeAlias = Callable[..., tuple[_Context, Any]]
@@ -41,7 +41,7 @@ def decorated_function(
         raise TypeError(f"a {name} decorates functions, and not {function!r}: decorate the functions inside it")
 
     def begin(*given: Any, **named: Any) -> tuple[_Context, Any]:
-        context = decorator.of_one_call()
+        context = decorator._of_one_call()
         return context, overdub(context, function, *given, **named)
 
     for is_kind, _, of_kind in _KINDS:
@@ -50,16 +50,16 @@ def decorated_function(
 
     @functools.wraps(function)
     def decorated(*given: Any, **named: Any) -> Any:
-        context = decorator.of_one_call()
+        context = decorator._of_one_call()
         try:
             result = overdub(context, function, *given, **named)
         except BaseException:
-            context.call_ended(failed=True)
+            context._call_ended(failed=True)
             raise
         for _, is_kind, of_kind in _KINDS:
             if is_kind(result):
                 return of_kind(lambda: (context, result))()
-        context.call_ended(failed=False)
+        context._call_ended(failed=False)
         return result
 
     return decorated
@@ -71,12 +71,12 @@ def _until_the_end(context: _Context) -> Iterator[None]:
     try:
         yield
     except GeneratorExit:
-        context.call_ended(failed=False)
+        context._call_ended(failed=False)
         raise
     except BaseException:
-        context.call_ended(failed=True)
+        context._call_ended(failed=True)
         raise
-    context.call_ended(failed=False)
+    context._call_ended(failed=False)
 
 
 def _generator_function(begin: _Begin) -> Callable[..., Any]:

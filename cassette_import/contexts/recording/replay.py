@@ -231,7 +231,7 @@ class Replay(ReplayedCalls):
         made._given = arguments, keywords
         return made
 
-    def of_one_call(self) -> Replay:
+    def _of_one_call(self) -> Replay:
         """A replay of its own for each call of a decorated function, as of VCR.py's `use_cassette`."""
         arguments, keywords = self._given
         return type(self)(*arguments, **keywords)
@@ -251,9 +251,9 @@ class Replay(ReplayedCalls):
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         if self.block_ends():
-            self.call_ended(failed=exception[:1] != (None,))
+            self._call_ended(failed=exception[:1] != (None,))
 
-    def call_ended(self, *, failed: bool) -> None:
+    def _call_ended(self, *, failed: bool) -> None:
         """Close the recording after a run, which must not be shorter than the recorded one unless it has failed."""
         if not failed:
             self.check_end()
