@@ -8,6 +8,7 @@ from cassette_import.runtime.dispatch.direct_events import QuickSite, quick_form
 from cassette_import.runtime.dispatch.higher_order import CALLBACK_TAKERS, HIGHER_ORDER
 from cassette_import.runtime.followed_bodies import CLOSING_RESUMES, NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.module_imports import ModuleImport, importer
+from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.silent_logging import is_silent
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, hook_activation
@@ -30,6 +31,7 @@ __all__ = [
     "characters_before",
     "hook_activation",
     "importer",
+    "is_rewritten",
     "is_silent",
     "nearest_site",
     "quick_form",

@@ -44,11 +44,26 @@ class TargetedContext(Context, events=Events.CALLS):
         targets = tuple(targets)
         resolved = [target for target in targets if not target.pending]
         has_pending = len(resolved) < len(targets)
-        made: _Context = object.__new__(_pending_type(cls) if has_pending else _type_for(cls, resolved))
+        made: _Context = object.__new__(derived_type(cls) if has_pending else _type_for(cls, resolved))
         made._targets = targets
         made._by_function = by_function(resolved)
         made._lock = Lock()
+        if has_pending:
+            _overload(type(made), resolved)
         return made
+
+    @property
+    def awaits_main(self) -> bool:
+        """Whether a target is a function of the program's own file, which has not begun or does not have it yet."""
+        return any(target.pending for target in self._targets)
+
+    def register_main(self) -> None:
+        """Overload the functions of the program's own file that exist now."""
+        with self._lock:
+            found = [target for target in self._targets if target.pending and target.resolve()]
+            if found:
+                self._by_function = by_function([target for target in self._targets if not target.pending])
+                _overload(type(self), found)
 
     def __copy__(self: _Context) -> _Context:
         made: _Context = object.__new__(type(self))
@@ -112,34 +127,3 @@ def _overload(context_type: Any, targets: Iterable[ResolvedTarget]) -> None:
     if functions:
         # The last one twice: `register` would take a single Python function for the overload itself.
         context_type.overdub.register(*functions, functions[-1])(context_type.intercept)
-
-
-def _pending_type(context_type: type[Any]) -> type[Any]:
-    """A type for one instance, some of whose targets are in the program's own file and do not exist yet.
-
-    Until all of them exist, it intercepts each call; from then on, only calls of the targets.
-    """
-    made: Any = derived_type(context_type)
-
-    @hidden
-    def intercept_all(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        _resolve_pending(context, made, intercept_all)
-        if context.target_of(function, arguments) is None:
-            return context.proceed(function, arguments, keywords)
-        return context.intercept(function, *arguments, **keywords)
-
-    made.overdub.register()(intercept_all)
-    pending: type[Any] = made
-    return pending
-
-
-def _resolve_pending(context: Any, context_type: Any, intercept_all: Any) -> None:
-    with context._lock:
-        found = [target.resolve() for target in context._targets if target.pending]
-        if not any(found):
-            return
-        resolved = [target for target in context._targets if not target.pending]
-        context._by_function = by_function(resolved)
-        if all(found):
-            _overload(context_type, resolved)
-            context_type.overdub.remove(intercept_all)

@@ -1,14 +1,16 @@
 """Targets in the program's own file, which a context of this file or of another module has imported under its name.
 
 The program runs as `__main__`, so its functions are others than those that the hooks and overloads of such a context
-were registered for. They are registered for the functions of `__main__` as well, once these exist.
+were registered for. They are registered for the functions of `__main__` as well, once these exist. So are targets that
+a user names in that file, as in ``substitute:__main__.now=fakes.noon``: a context that has some has the attribute
+`awaits_main`, and the method `register_main`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from cassette_import.activation.context import Context
@@ -37,9 +39,10 @@ class _MainTargets(Context, events=Events.CALLS | Events.NAMES):
     _adopts: ClassVar[bool] = False
     inherit: ClassVar[bool] = True
 
-    def __init__(self, awaited: list[_Awaited]) -> None:
+    def __init__(self, awaited: list[_Awaited], awaiting: list[Any]) -> None:
         super().__init__()
         self._awaited = awaited
+        self._awaiting = awaiting
 
     def register_found(self) -> bool:
         """Register the handlers whose functions exist; return whether all do."""
@@ -49,10 +52,12 @@ class _MainTargets(Context, events=Events.CALLS | Events.NAMES):
                 self._awaited.remove(awaited)
                 # Twice: `register` would take a single Python function for the hook itself.
                 awaited.point.register(found, found)(awaited.function)
-        return not self._awaited
+        for context in self._awaiting:
+            context.register_main()
+        return not self._awaited and not any(context.awaits_main for context in self._awaiting)
 
 
-def main_targets(contexts: Iterable[Context]) -> Context | None:
+def main_targets(contexts: Sequence[Context]) -> Context | None:
     """A context that has the handlers of these contexts registered for `__main__`; None if they have no such targets.
 
     It is to be called where the program is about to run (`main_program.about_to_run`).
@@ -66,7 +71,8 @@ def main_targets(contexts: Iterable[Context]) -> Context | None:
         if (place := _place(target)) is not None
         for file, names in [place]
     ]
-    if not awaited:
+    awaiting = [context for context in contexts if getattr(context, "awaits_main", False)]
+    if not awaited and not awaiting:
         return None
     made: Any = derived_type(_MainTargets)
 
@@ -75,7 +81,7 @@ def main_targets(contexts: Iterable[Context]) -> Context | None:
             made.prehook.remove(resolve)
 
     made.prehook.register()(resolve)
-    context: Context = made(awaited)
+    context: Context = made(awaited, awaiting)
     return context
 
 

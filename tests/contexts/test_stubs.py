@@ -455,3 +455,27 @@ def test_the_stub_of_a_script_is_that_of_the_same_module_when_it_is_imported(tmp
     assert stubs[0] == stubs[1]
     assert "class Child(Base):\n" in stubs[0]
     assert "def main() -> None: ...\n" in stubs[0]
+
+
+STARTERS = {
+    "timer": "timer = threading.Timer(0, work, [1]); timer.start(); timer.join()",
+    "thread": "thread = threading.Thread(target=work, args=[1]); thread.start(); thread.join()",
+    "pool": "with concurrent.futures.ThreadPoolExecutor() as pool: pool.submit(work, 1).result()",
+}
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_there_is_no_stub_of_a_module_that_only_starts_functions_of_the_program(name, tmp_path):
+    lines = [
+        "import concurrent.futures, threading",
+        "def work(x): return x",
+        "def main():",
+        f"    {STARTERS[name]}",
+        "main()",
+    ]
+    (tmp_path / "app.py").write_text("\n".join(lines))
+    command = [sys.executable, *"-m cassette_import run -c call-types -o app.pyi app.py".split()]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    text = (tmp_path / "app.pyi").read_text()
+    assert "def work(x: int) -> int: ..." in text
+    assert "# ---- " not in text  # which begins the stub of each module, if there are several

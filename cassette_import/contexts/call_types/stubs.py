@@ -27,6 +27,7 @@ from cassette_import.contexts.call_types.sites import (
 )
 from cassette_import.importing.installation import installed
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
+from cassette_import.kits.events import is_rewritten
 
 __all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules", "is_installed", "stub"]
 
@@ -129,7 +130,7 @@ def called_modules(
 ) -> dict[str, CalledModule]:
     """The overdubbed modules with the functions that were called there, or the given one only, by name."""
     sites = list(sites)
-    callers = {site.module for site in sites}
+    callers = {site.module for site in sites if is_rewritten(site.code)}  # and not `threading`, which calls a target
     modules: dict[str, CalledModule] = {}
     signatures: dict[tuple[str, str], inspect.Signature] = {}
     for site in sites:

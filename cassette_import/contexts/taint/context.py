@@ -204,7 +204,8 @@ class Functions:
     @property
     def awaits_main(self) -> bool:
         """Whether a name of the program's own file is unresolved: its functions are defined while it runs."""
-        return any(self.full_name(name).startswith("__main__.") for name in self._waiting)
+        mains = MAIN_NAMES or {MAIN}  # the first, before it has begun
+        return any(self.full_name(name).startswith(f"{main}.") for name in self._waiting for main in mains)
 
     def full_name(self, name: str) -> str:
         """A name with the module in which it is: the program's file is `__main__`."""
@@ -653,12 +654,15 @@ class Taint(Context, tagging=True):
             self.watched.note_main(main)
             for functions in self._all_functions:
                 functions.main = main
-        if self._awaits_main:
-            self.__class__ = _waiting_type()
 
     @property
-    def _awaits_main(self) -> bool:
+    def awaits_main(self) -> bool:
+        """Whether a name is that of a function of the program's own file, which is defined while it runs."""
         return any(functions.awaits_main for functions in self._all_functions)
+
+    def register_main(self) -> None:
+        """Register hooks and overloads for the functions of the program's own file that exist now."""
+        self._register_new()
 
     @property
     def _all_functions(self) -> tuple[Functions, Functions, Functions]:
@@ -847,29 +851,3 @@ for _overload, _functions in HANDOVERS:
 
 _registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}
 """For each handler, the registered functions of all instances. References to them keep their identities valid."""
-
-
-def _waiting_type() -> type[Taint]:
-    """A type for one instance that names functions of the program's own file.
-
-    Such functions do not exist before the program runs. Until all of them exist, an overload for every call registers
-    new ones.
-    """
-
-    class Waiting(Taint):
-        pass
-
-    @hidden
-    def register_and_call(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        ctx._register_new()
-        if not ctx._awaits_main:
-            Waiting.overdub.remove(register_and_call)
-        if id(f) in ctx._sinks.by_id:
-            ctx._check(f, arguments, keywords)
-        if id(f) in ctx._sanitizers.by_id:
-            return _sanitizer(ctx, f, *arguments, **keywords)
-        return _source(ctx, f, *arguments, **keywords)
-
-    Waiting.__name__, Waiting.__qualname__ = Taint.__name__, Taint.__qualname__
-    Waiting.overdub.register()(register_and_call)
-    return Waiting
