@@ -288,17 +288,15 @@ def enter_in_c(context_type: type) -> None:
 # ---- `Context`: what hooks, overloads and passes belong to, and what is entered to make them active
 
 if TYPE_CHECKING:
-    from cassette_import.activation import decorated_functions
     from cassette_import.runtime import driven_generators
     from cassette_import.runtime.followed_bodies import FollowedBody
     from cassette_import.specialization.passes import validation
+
+    decorated_functions: Any  # a module above this one
 else:
     (decorated_functions,) = late("cassette_import.activation", "decorated_functions")
     (driven_generators,) = late("cassette_import.runtime", "driven_generators")
     (validation,) = late("cassette_import.specialization.passes", "validation")
-
-OVERDUB: Final[list[Callable[..., Any]]] = []
-"""The verb `overdub`, which is defined in a module above this one."""
 
 Self = TypeVar("Self", bound="Context")
 _frame: Final = sys._getframe
@@ -512,7 +510,7 @@ class Context:
         -------
         A function of the same kind: a generator or coroutine function for one.
         """
-        return decorated_functions.decorated_function(self, function, OVERDUB[0])
+        return decorated_functions.decorated_function(self, function)
 
     def _of_one_call(self) -> Context:
         """The context in which one call of a decorated function runs: this one."""

@@ -9,26 +9,19 @@ import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from cassette_import.activation.context import Context
+from cassette_import.activation.verbs import overdub
 
 __all__ = ["decorated_function"]
 
 
-class _Context(Protocol):
-    """What this module needs of a context, which imports it."""
-
-    def _of_one_call(self) -> _Context: ...
-
-    def _call_ended(self, *, failed: bool) -> None: ...
-
-
-_Begin: TypeAlias = Callable[..., tuple[_Context, Any]]
+_Begin: TypeAlias = Callable[..., tuple[Context, Any]]
 """Makes the context of a call, and the generator or coroutine that runs in it."""
 
 
-def decorated_function(
-    decorator: _Context, function: Callable[..., Any], overdub: Callable[..., Any]
-) -> Callable[..., Any]:
+def decorated_function(decorator: Context, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function that the decorator returns. It is of the same kind, since test runners ask for the kind.
 
     Raises
@@ -40,19 +33,19 @@ def decorated_function(
         name = type(decorator).__name__
         raise TypeError(f"a {name} decorates functions, and not {function!r}: decorate the functions inside it")
 
-    def begin(*given: Any, **named: Any) -> tuple[_Context, Any]:
+    def begin(*arguments: Any, **keywords: Any) -> tuple[Context, Any]:
         context = decorator._of_one_call()
-        return context, overdub(context, function, *given, **named)
+        return context, overdub(context, function, *arguments, **keywords)
 
     for is_kind, _, of_kind in _KINDS:
         if is_kind(function):
             return functools.wraps(function)(of_kind(begin))
 
     @functools.wraps(function)
-    def decorated(*given: Any, **named: Any) -> Any:
+    def decorated(*arguments: Any, **keywords: Any) -> Any:
         context = decorator._of_one_call()
         try:
-            result = overdub(context, function, *given, **named)
+            result = overdub(context, function, *arguments, **keywords)
         except BaseException:
             context._call_ended(failed=True)
             raise
@@ -66,7 +59,7 @@ def decorated_function(
 
 
 @contextmanager
-def _until_the_end(context: _Context) -> Iterator[None]:
+def _until_the_end(context: Context) -> Iterator[None]:
     """End the call with the block. A generator that is closed early has not failed."""
     try:
         yield
@@ -80,8 +73,8 @@ def _until_the_end(context: _Context) -> Iterator[None]:
 
 
 def _generator_function(begin: _Begin) -> Callable[..., Any]:
-    def decorated(*given: Any, **named: Any) -> Generator[Any, Any, Any]:
-        context, generator = begin(*given, **named)
+    def decorated(*arguments: Any, **keywords: Any) -> Generator[Any, Any, Any]:
+        context, generator = begin(*arguments, **keywords)
         with _until_the_end(context):
             return (yield from generator)
 
@@ -89,8 +82,8 @@ def _generator_function(begin: _Begin) -> Callable[..., Any]:
 
 
 def _coroutine_function(begin: _Begin) -> Callable[..., Any]:
-    async def decorated(*given: Any, **named: Any) -> Any:
-        context, coroutine = begin(*given, **named)
+    async def decorated(*arguments: Any, **keywords: Any) -> Any:
+        context, coroutine = begin(*arguments, **keywords)
         with _until_the_end(context):
             return await coroutine
 
@@ -98,8 +91,8 @@ def _coroutine_function(begin: _Begin) -> Callable[..., Any]:
 
 
 def _asynchronous_generator_function(begin: _Begin) -> Callable[..., Any]:
-    async def decorated(*given: Any, **named: Any) -> AsyncGenerator[Any, Any]:
-        context, generator = begin(*given, **named)
+    async def decorated(*arguments: Any, **keywords: Any) -> AsyncGenerator[Any, Any]:
+        context, generator = begin(*arguments, **keywords)
         with _until_the_end(context):
             step = generator.asend(None)
             while True:
@@ -125,4 +118,5 @@ _KINDS: Final = (
     (inspect.iscoroutinefunction, inspect.iscoroutine, _coroutine_function),
     (inspect.isasyncgenfunction, inspect.isasyncgen, _asynchronous_generator_function),
 )
-"""Functions, their results, and how their calls are run."""
+"""For each kind: what recognises the function, what recognises the result of its call, and what makes the decorated
+function."""

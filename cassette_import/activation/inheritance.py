@@ -81,6 +81,7 @@ _GIVEN_TEXTS: Final = GivenTexts(registry, frozenset(module for module, _, _ in 
 
 
 # ---- inheritance: threads, executors' jobs and asyncio tasks get the active contexts with `inherit` when they are
+# started
 
 _VARIADIC: Final = 0x04 | 0x08
 """`inspect.CO_VARARGS` and `CO_VARKEYWORDS`."""

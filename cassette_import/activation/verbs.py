@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from cassette_import.activation.context import OVERDUB, Context, check_call, recurse
+from cassette_import.activation.context import Context, check_call, recurse
 from cassette_import.activation.entering import active_here, enter, leave
 from cassette_import.activation.escape_reporters import watch_to_enter
 from cassette_import.activation.root_calls import (
@@ -183,4 +183,3 @@ def _has_overdubbed_body(function: FunctionType) -> bool:
 
 
 WRAPPER_AWARE.update(map(id, (overdub, fallback, canrecurse)))
-OVERDUB.append(overdub)

@@ -203,7 +203,8 @@ def block_of_passes(made: Function, declarations: list[ast.stmt]) -> list[ast.st
     return body or [At(made).put(ast.Pass())]
 
 
-# ---- which kinds of nodes rewriting may change for some shapes, so that all other nodes are neither copied nor
+# ---- which kinds of nodes rewriting may change for some shapes, so that all others are neither copied
+# nor visited
 
 _ALWAYS: Final[frozenset[type[ast.AST]]] = frozenset({ast.ClassDef})
 _BY_EVENT: Final[dict[Events, frozenset[type[ast.AST]]]] = {

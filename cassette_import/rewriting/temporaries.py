@@ -111,7 +111,7 @@ def step(number: int) -> str:
 
 
 RETURNED_VALUE: Final = "@q"
-"""What is returned, until the code has run that runs after `return` (see `forms.returns_out_of_blocks`)."""
+"""What is returned, until the code has run that runs after `return` (see `forms.tagged`)."""
 UNPACKED: Final = "@u"
 """What an assignment is about to unpack, or the item of a loop that it unpacks."""
 

@@ -1,4 +1,4 @@
-"""Blocks of statements in the untagged form: compound statements, and the statements in them.
+"""Statements in the untagged form: simple ones, blocks, and bodies that another context may resume.
 
 All statements without a handler take the inlined form.
 """

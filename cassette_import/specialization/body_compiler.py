@@ -36,8 +36,8 @@ else:
     entry_test, rewriter = late("cassette_import.rewriting", "entry_test", "rewriter")
     module_tree, scopes, skeleton = late("cassette_import.rewriting.trees", "module_tree", "scopes", "skeleton")
 
-_TEXTS: Final = 256
-"""So many bodies of functions in given texts are kept."""
+_MOST_BODIES_OF_TEXTS: Final = 256
+"""How many bodies of functions in texts given to `compile` are kept."""
 
 _NESTING: Final = code_objects.NESTED | code_objects.METHOD
 
@@ -53,8 +53,8 @@ class BodyCompiler:
 
     def __init__(self, cache: ModuleCache | None) -> None:
         self.cache = cache
-        self._of_texts: dict[Any, CodeType] = {}
-        """The latest bodies of functions in given texts: programs compile the same templates again and again."""
+        self._bodies_of_texts: dict[Any, CodeType] = {}
+        """The latest bodies of functions in texts given to `compile`: a program may compile one template often."""
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch for each variant.
@@ -97,14 +97,14 @@ class BodyCompiler:
         text = plain.co_filename, digest, name_of(plain), digest_of(plain)
         objects = frozenset(_not_modules(all_names(plain), unit.some_function()))
         key = shapes, text, unit.record.filename, unit.record.installed, objects
-        made = self._of_texts.get(key)
-        if made is None:
-            made = self._compile(unit, variants)
-            if made is not None:
-                if len(self._of_texts) >= _TEXTS:
-                    del self._of_texts[next(iter(self._of_texts))]
-                self._of_texts[key] = made
-        return None if made is None else made.replace()  # code tells which unit runs
+        body = self._bodies_of_texts.get(key)
+        if body is None:
+            body = self._compile(unit, variants)
+            if body is not None:
+                if len(self._bodies_of_texts) >= _MOST_BODIES_OF_TEXTS:
+                    del self._bodies_of_texts[next(iter(self._bodies_of_texts))]
+                self._bodies_of_texts[key] = body
+        return None if body is None else body.replace()  # code tells which unit runs
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""

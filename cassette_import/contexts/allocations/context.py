@@ -76,7 +76,7 @@ class MeasuredBody(FollowedBody):
         if not memory.is_measured:
             return value
         self.is_running = True
-        below(_measured_body_begin, self, now)
+        below(_begin_body, self, now)
         del now
         memory.leave_hook()
         return value
@@ -91,7 +91,7 @@ class MeasuredBody(FollowedBody):
         if not (self.is_running and memory.is_measured):
             return value
         self.is_running = False
-        below(_measured_body_end, self, now)
+        below(_end_body, self, now)
         del now
         memory.leave_hook()
         return value
@@ -106,13 +106,13 @@ class MeasuredBody(FollowedBody):
 
 
 @without_lines
-def _measured_body_begin(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+def _begin_body(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
     thread = body._memory.enter_hook(now[0], now[1])
     thread.begin(body, body._functions.node_below(thread, body._label, NO_PLACE))
 
 
 @without_lines
-def _measured_body_end(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+def _end_body(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
     body._memory.enter_hook(now[0], now[1]).end(body)
 
 
@@ -329,7 +329,7 @@ class Allocations(Context, events=Events.CALLS):
         return {**writers(functools.partial(AllocatedBytes, self._memory)), ".txt": text}
 
 
-# What the hooks do below.
+# ---- what hooks call by `below`, in frames without lines
 
 
 @without_lines

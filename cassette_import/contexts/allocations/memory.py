@@ -1,4 +1,4 @@
-"""Memory at call boundaries: what rose and fell between two events, and which call it belongs to.
+"""Memory at call boundaries: the call tree of each thread, live blocks by line, and the results by call site.
 
 `tracemalloc` knows how many bytes are allocated now and at the highest point since it was asked last; NumPy reports
 its data to it. A *stretch* is what runs between two events. The memory that hooks allocate is in no stretch: a stretch

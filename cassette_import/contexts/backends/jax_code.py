@@ -1,4 +1,4 @@
-"""Paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions."""
+"""Paths and flows through a function as one function for JAX, and a kernel as a program of XLA."""
 
 from __future__ import annotations
 

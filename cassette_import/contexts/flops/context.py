@@ -114,8 +114,7 @@ def _dist(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return {"sub": count, "mul": count, "add": max(count - 1, 0), "sqrt": 1}
 
 
-_OPERATIONS_FREE: Final = "fmax fmin frexp gcd lcm modf signbit"
-_ROWS: Final = (*NUMBERS, *QUESTIONS, *ROUNDINGS)
+_WITHOUT_OPERATIONS: Final = "fmax fmin frexp gcd lcm modf signbit"
 _CMATH: Final = "acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh phase rect"
 
 OPERATIONS: Final[dict[Any, Rule]] = {
@@ -125,7 +124,7 @@ OPERATIONS: Final[dict[Any, Rule]] = {
         for function in row.functions
         if type(function) is not type
     },
-    **{getattr(math, name): _free for name in _OPERATIONS_FREE.split() if hasattr(math, name)},
+    **{getattr(math, name): _free for name in _WITHOUT_OPERATIONS.split() if hasattr(math, name)},
     **{getattr(cmath, name): one(name) for name in _CMATH.split()},
     cmath.polar: lambda result, arguments, keywords: {"complex polar": 1},
     divmod: _both,

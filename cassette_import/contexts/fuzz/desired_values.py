@@ -27,7 +27,7 @@ __all__ = [
 #
 # A text may fail to match where the expression looks around or back, so callers try it.
 
-_PATTERNS_MOST: Final = 8
+_MOST_PATTERNS: Final = 8
 """How many texts there are at most for an expression and for each of its parts."""
 
 _CLASSES: Final = {
@@ -54,7 +54,7 @@ def _sequence(parts: Iterable[tuple[Any, Any]]) -> list[str]:
     for operation, argument in parts:
         handler = _HANDLERS.get(str(operation), _nothing)
         options = handler(argument)
-        found = [before + option for option in options for before in found][:_PATTERNS_MOST]
+        found = [before + option for option in options for before in found][:_MOST_PATTERNS]
     return found
 
 
@@ -66,11 +66,11 @@ def _repeated(argument: tuple[int, Any, Any]) -> list[str]:
     least, most, part = argument
     texts = _sequence(part)
     counts = dict.fromkeys(min(count, int(most)) for count in (least, least + 1))
-    return [text * count for count in counts for text in (texts if count else [""])][:_PATTERNS_MOST]
+    return [text * count for count in counts for text in (texts if count else [""])][:_MOST_PATTERNS]
 
 
 def _branch(argument: tuple[Any, Sequence[Any]]) -> list[str]:
-    return [text for part in argument[1] for text in _sequence(part)][:_PATTERNS_MOST]
+    return [text for part in argument[1] for text in _sequence(part)][:_MOST_PATTERNS]
 
 
 def _one_of(items: Sequence[tuple[Any, Any]]) -> list[str]:
@@ -85,7 +85,7 @@ def _one_of(items: Sequence[tuple[Any, Any]]) -> list[str]:
             found.append(_CLASSES.get(str(argument), "a"))
     if is_negated:
         return [next((one for one in _ANYTHING if one not in found), "~")]
-    return found[:_PATTERNS_MOST] or [""]
+    return found[:_MOST_PATTERNS] or [""]
 
 
 _HANDLERS: Final[dict[str, Callable[[Any], list[str]]]] = {

@@ -243,7 +243,7 @@ def _setattr(ctx: Any, f: Any, owner: Any, name: Any, *value: Any) -> Any:
     return call_without_overload(f, (owner, name, *value), {})
 
 
-_CONTAINER_OVERLOADS_REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
+_OF_CONTAINERS: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_size, (len, len)),
     (_iterate, (iter, reversed, enumerate)),
     (_getitem, (operator.getitem, operator.getitem)),
@@ -253,7 +253,7 @@ _CONTAINER_OVERLOADS_REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] 
     (_setattr, (setattr, delattr)),
     (_next, (next, next)),
 )  # fmt: skip
-for _overload, _functions in _CONTAINER_OVERLOADS_REGISTERED:
+for _overload, _functions in _OF_CONTAINERS:
     TraceContext.overdub.register(*_functions, _functions[-1])(_overload)
 
 
@@ -460,7 +460,7 @@ def _global(ctx: Any, f: Any, namespace: Any, name: str, *value: Any) -> Any:
     raise ctx.refuse(refusal(f"the global name {name} is assigned", "Return the value, or keep it in an object"))
 
 
-_REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
+_OF_OPERATORS_AND_TYPES: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_operate, (*OPERATORS, *IN_PLACE, abs, pow, divmod, round, math.floor, math.ceil, math.trunc)),
     (_convert, (float, int, complex, bool, str, repr, format, ascii, bytes)),
     (_fold, (sum, min, max, sorted, str.join, math.fsum, math.prod)),
@@ -477,5 +477,5 @@ _REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (_refuse, (id, hash)),
     (_global, (primitives.store_global, primitives.delete_global)),
 )  # fmt: skip
-for _overload, _functions in _REGISTERED:
+for _overload, _functions in _OF_OPERATORS_AND_TYPES:
     TraceContext.overdub.register(*_functions, _functions[-1])(_overload)

@@ -1,4 +1,4 @@
-"""Paths through a function as one readable program: straight-line code, and `if` for guards."""
+"""Paths through a function as one readable program: its expressions, names, straight-line code, and `if` for guards."""
 
 from __future__ import annotations
 

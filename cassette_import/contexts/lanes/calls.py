@@ -1,4 +1,4 @@
-"""Calls in the program: what is called when a function is, and which calls are refused."""
+"""Calls in the program: effects that are undone, stores into objects, what is called, and which calls are refused."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from cassette_import.kits.numbers.row import Row
 
 __all__ = ["COMPLEX_RULES", "MATH_RULES", "NUMBER_RULES", "RULES", "compute", "floats", "lane_of", "marked"]
 
-# ---- numPy's functions for Python's: each rule computes a column, and says which lanes only Python can compute
+# ---- NumPy's functions for Python's: each rule computes a column, and says which lanes only Python can compute
 #
 # A rule returns the column and a boolean array of *odd* lanes, or None for no odd lanes. Odd are lanes for which Python
 # raises an exception, has a result of another type, or does not promise what NumPy computes. These are computed one by
@@ -353,7 +353,8 @@ NUMBER_RULES[divmod] = {
 }
 
 
-# ---- numPy's arithmetic for complex numbers, and for the functions of `cmath` that it computes as closely as
+# ---- NumPy's arithmetic for complex numbers, and for the functions of `cmath` that it computes as closely as
+# Python does
 #
 # Products and quotients are computed from the parts, in the order of Python: NumPy's own have other roundings. Results
 # that are not finite are left to Python, and so are the other functions of `cmath`.
@@ -540,9 +541,9 @@ COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
 """By function, and by the kinds of the operands."""
 
 
-# ---- numPy's functions for `round` to digits and for the functions of `math` that are no arithmetic
+# ---- NumPy's functions for `round` to digits and for the functions of `math` that are no arithmetic
 #
-# The rules are those of `number_rules`: a column, and which lanes only Python can compute.
+# The rules are like those of `NUMBER_RULES`: a column, and which lanes only Python can compute.
 
 _MOST_DIGITS: Final = 22
 """Powers of ten up to this one are exact as floats."""

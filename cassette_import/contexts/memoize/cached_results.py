@@ -1,4 +1,4 @@
-"""Cached results, which the program cannot change: immutable values, and mutable ones as pickle writes them."""
+"""The keys of cached calls, and cached results that the program cannot change: immutable or as pickle writes them."""
 
 from __future__ import annotations
 

@@ -119,6 +119,7 @@ class Noting:
 
 
 # ---- `NoNaN`: stops at, or notes, the first expression whose result is NaN or infinite although its operands were
+# not
 
 _OPERATORS: Final = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")
 _IN_PLACE: Final = frozenset(id(getattr(operator, f"i{name}")) for name in _OPERATORS)

@@ -31,7 +31,10 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE, INACTIVE
 
-__all__ = ["MISSING", "ModuleVariables", "Regions", "Stored", "fill", "outside", "restore"]
+__all__ = ["ModuleVariables", "Regions", "Stored", "fill", "outside", "restore"]
+
+_MISSING: Final = object()
+"""Stands for a value that is not there."""
 
 # ---- calls outside of all contexts, for what a region does that is no part of the program
 
@@ -47,8 +50,6 @@ def outside(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 # ---- the variables of module levels while tasks run
-
-_MISSING: Final = object()
 
 
 class ModuleVariables:
@@ -92,9 +93,6 @@ def _is_module_level(frame: FrameType) -> bool:
 
 # ---- what a region stores in lists and dicts while tasks run
 
-MISSING: Final = object()
-"""Stands for a value that is not there."""
-
 
 class Stored:
     """A placeholder in a list or a dict, or what a region stored beside it."""
@@ -115,7 +113,7 @@ class Stored:
 
     def undo(self) -> None:
         """Take back that something was stored."""
-        if self.before is MISSING:
+        if self.before is _MISSING:
             del self.holder[self.key]
         else:
             self.holder[self.key] = self.before
@@ -332,7 +330,7 @@ class Regions:
         if type(holder) is not list:
             return self.call(holder, value)
         holder.append(value)
-        self._note(holder, len(holder) - 1, MISSING)
+        self._note(holder, len(holder) - 1, _MISSING)
         return None
 
     @hidden
@@ -340,7 +338,7 @@ class Regions:
         """`holder[key] = value`."""
         holder, key = self.value(holder), self.plain(key)
         if type(holder) is dict and type(key) in _SCALARS:
-            before = holder.get(key, MISSING)
+            before = holder.get(key, _MISSING)
         elif type(holder) is list and type(key) is int and -len(holder) <= key < len(holder):
             before = holder[key]
         else:
@@ -483,8 +481,8 @@ def _is_stored_attribute(value: Any, name: str) -> bool:
     reads: Any = kind.__getattribute__
     if reads is not object.__getattribute__:
         return False
-    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
-    if found is MISSING:
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
+    if found is _MISSING:
         return name in getattr(value, "__dict__", ())
     return isinstance(found, _PLAIN_MEMBERS) or not hasattr(type(found), "__get__")
 

@@ -220,7 +220,7 @@ class MeasuredThreads(Protocol):
     subtracts_overhead: bool
 
     def event_costs(self) -> Mapping[str, Any]:
-        """What events add to the measured times, see the module `event_costs`."""
+        """What events add to the measured times, see `statistics.Costs`."""
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""

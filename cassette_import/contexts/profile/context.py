@@ -1,4 +1,4 @@
-"""`Profile`: how often each function is called, and its self time and cumulative time.
+"""`Profile`: calls, self time and cumulative time of each function; the time of compiling is left out.
 
 The hooks build one call tree for each thread. They take no lock, and usually find the next node at once, because
 programs repeat themselves (`Node.successor`). They measure their own time, and the thread's clock omits it: two of the

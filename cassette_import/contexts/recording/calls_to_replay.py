@@ -40,10 +40,11 @@ __all__ = [
 
 
 # ---- `Patience`: how long a replay waits for what may never come, such as the call of a thread that needs a lock
+# first
 
 _LONGEST: Final = 20.0
 _BUSY: Final = 0.1
-_plain_clock: Final = time.monotonic
+_monotonic: Final = time.monotonic
 _process_time: Final = time.process_time
 
 
@@ -63,12 +64,12 @@ class Patience:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._begin = self._since = _plain_clock()
+        self._begin = self._since = _monotonic()
         self._processed = _process_time()
 
     def is_over(self) -> bool:
         """Whether there is nothing left to wait for."""
-        now = _plain_clock()
+        now = _monotonic()
         elapsed = now - self._since
         if elapsed <= self._seconds:
             return False
@@ -90,7 +91,6 @@ class Patience:
 _PATIENCE: Final = 0.25
 _SETTLING_TIME: Final = 0.02
 _SETTLING_TIME_AFTER_END: Final = 0.005
-_monotonic: Final = time.monotonic
 
 
 class ReplayOrder:

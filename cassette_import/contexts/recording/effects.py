@@ -84,6 +84,7 @@ def bytes_written(result: Any, most: int) -> int:
 
 
 # ---- what an external call has done to the objects that it got, so that a replay does the same to the program's
+# objects
 
 Path: TypeAlias = list[Any]
 Encode: TypeAlias = Callable[[Any], tuple[Any, Any]]

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 # ---- the functions of the boundary, found at once or when their module is imported; and the decorator that marks
+# more
 #
 # A name is a dotted path, `module.function`, `module.Class` or `module.Class.method`. It names the function object, so
 # calls under other names are found too. A class names its constructor: its instances are external objects, and every

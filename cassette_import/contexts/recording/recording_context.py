@@ -46,7 +46,7 @@ from cassette_import.contexts.recording.external_functions import (
 )
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
-from cassette_import.contexts.recording.standard_input import METHODS, READ, follow_standard_input
+from cassette_import.contexts.recording.standard_input import METHODS, follow_standard_input
 from cassette_import.contexts.recording.values import Encoder, shortened
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
@@ -68,8 +68,6 @@ __all__ = [
 # A subscript such as `os.environ["HOME"]` is not a call, so no overload can intercept it. Instead, the dict inside
 # `os.environ` is replaced, once, by one that consults the active context. Without such a context it is an ordinary
 # dict.
-
-_MISSING: Final = object()
 
 
 class _Variables(dict[Any, Any]):
@@ -336,6 +334,11 @@ class RecordingContext(Context, events=Events.NONE):
             # Twice the first one: with a single function, `register` could not know whether it is the overload.
             RecordingContext.overdub.register(*new, new[0])(_intercept)
 
+    @hidden
+    def call_from_standard_input(self, function: Any, *arguments: Any) -> Any:
+        """Make a call of a method of `sys.stdin`, whoever has called it."""
+        return _intercept(self, function, *arguments)
+
     def reads_standard_input(self, name: str, arguments: Sequence[Any]) -> bool:
         """Whether a call reads the standard input of the run, and not an object that the program has put there."""
         if sys.stdin is not self._standard_input:
@@ -559,9 +562,6 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     if (name == _INPUT or name in _STANDARD_INPUT) and not ctx.reads_standard_input(name, args):
         return fallback(ctx, f, *args, **kwargs)
     return ctx.external_call(["call", name], f, args, kwargs)
-
-
-READ.append(_intercept)
 
 
 @functools.lru_cache

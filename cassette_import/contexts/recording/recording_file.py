@@ -31,7 +31,7 @@ The first line is the header. Each further line is one of these:
     calls of such a recording have no order.
 
 ``what`` is the kind of the call (call, get, set or delete), its name, and the number of the proxy if it uses one.
-Values are written as in `encoding`. There are three references: ``{"handle": [proxy, class]}`` is a proxy,
+Values are written as in `values`. There are three references: ``{"handle": [proxy, class]}`` is a proxy,
 ``{"own": number}`` an object of the program, and ``{"error": …}`` an exception.
 """
 

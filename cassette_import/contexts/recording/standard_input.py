@@ -15,7 +15,7 @@ from cassette_import.contexts.recording.proxies import is_used_by_debugger
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE
 
-__all__ = ["METHODS", "READ", "follow_standard_input"]
+__all__ = ["METHODS", "follow_standard_input"]
 
 METHODS: Final[dict[type, tuple[str, ...]]] = {
     io.TextIOWrapper: ("read", "readline", "readlines"),
@@ -23,15 +23,13 @@ METHODS: Final[dict[type, tuple[str, ...]]] = {
 }
 """The methods that read the standard input and its buffer."""
 
-READ: Final[list[Callable[..., Any]]] = []
-"""The function of `recording_context` that makes a call, given its context, the function and the arguments."""
-
 
 @hidden
 def _call(function: Any, file: Any, *arguments: Any) -> Any:
     for context in reversed(ACTIVE.get().contexts):
-        if hasattr(context, "reads_standard_input") and not is_used_by_debugger():
-            return READ[0](context, function, file, *arguments)
+        make_call = getattr(context, "call_from_standard_input", None)
+        if make_call is not None and not is_used_by_debugger():
+            return make_call(function, file, *arguments)
     return function(file, *arguments)
 
 
@@ -43,25 +41,25 @@ def _method(function: Any) -> Callable[..., Any]:
     return method
 
 
-def _following(kind: Any) -> Any:
+def _asking(kind: Any) -> Any:
     """A class of files, whose methods ask the active context."""
 
     @hidden
-    def following(self: Any) -> Any:
+    def next_line(self: Any) -> Any:
         line = _call(kind.readline, self)
         if not line:
             raise StopIteration
         return line
 
     methods = {name: _method(getattr(kind, name)) for name in METHODS[kind]}
-    return type(kind.__name__, (kind,), {"__module__": kind.__module__, "__next__": following, **methods})
+    return type(kind.__name__, (kind,), {"__module__": kind.__module__, "__next__": next_line, **methods})
 
 
-_Text: Final = _following(io.TextIOWrapper)
-_Bytes: Final = _following(io.BufferedReader)
+_Text: Final = _asking(io.TextIOWrapper)
+_Bytes: Final = _asking(io.BufferedReader)
 
 _before: Final[list[Any]] = []
-"""What was `sys.stdin` before. It closes the file when it is deleted."""
+"""The former `sys.stdin`, kept alive: when it is deleted, it closes the file."""
 
 
 def follow_standard_input() -> None:
@@ -72,7 +70,7 @@ def follow_standard_input() -> None:
     if type(file) is not io.TextIOWrapper or type(file.buffer) is not io.BufferedReader or file is not sys.__stdin__:
         return
     _before.append(file)
-    made = _Text(_Bytes(file.buffer.raw), file.encoding, file.errors, line_buffering=file.line_buffering)
-    made.mode = file.mode
+    text = _Text(_Bytes(file.buffer.raw), file.encoding, file.errors, line_buffering=file.line_buffering)
+    text.mode = file.mode
     system: Any = sys  # for the type checker, `__stdin__` is final
-    system.stdin = system.__stdin__ = made
+    system.stdin = system.__stdin__ = text

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-# ---- numPy's arrays and scalars as JSON and back, in the format of `.npy` files
+# ---- NumPy's arrays and scalars as JSON and back, in the format of `.npy` files
 #
 # It does not import NumPy before the program or a recording needs it.
 
@@ -69,7 +69,7 @@ def decoded_array(content: str) -> Any:
     return importlib.import_module("numpy").load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)
 
 
-# ---- values from JSON, as `encoding` writes them
+# ---- values from JSON, as `Encoder` writes them
 #
 # A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
 # are called.

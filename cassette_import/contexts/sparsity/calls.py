@@ -72,8 +72,6 @@ __all__ = ["Calls", "call_function", "call_ufunc", "product_of_matrices"]
 #
 # Importing the module registers it for NumPy's protocols.
 
-_REGISTERED: Final = array_rules, array_rules  # their rules are in the table once they are imported
-
 
 def call_function(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a function of NumPy."""

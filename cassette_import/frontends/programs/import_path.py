@@ -50,7 +50,7 @@ def put_first(*entry: str) -> None:
 
 
 def add_current_folder() -> None:
-    """Have modules of the current folder found, as `python -m` does; the installed command has its own folder there."""
+    """Add the current folder to `sys.path`, as `python -m` does: the installed command has its own folder there."""
     if not sys.flags.safe_path and "" not in sys.path:
         sys.path[:0] = [folder for folder in current_folders() if folder not in sys.path]
 

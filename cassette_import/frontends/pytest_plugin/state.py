@@ -168,7 +168,7 @@ class PluginState:
         return None
 
     def _note_unmet(self, title: str, have_met_functions: Callable[[], bool]) -> None:
-        """Note that no package was overdubbed in a test, unless its contexts have met functions all the same."""
+        """Note a test for which no package was overdubbed, and whose contexts met no function."""
         if not have_met_functions():
             self._without_packages.append(title)
 

@@ -22,6 +22,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 __all__ = ["APPROXIMATE", "COMPOSITIONS", "IDENTITIES", "METHODS", "ORDERINGS", "NoComposition", "ordered"]
 
 # ---- sorting by `min` and `max` alone, of which each context knows the result without deciding which number is
+# smaller
 
 
 def ordered(items: Sequence[Any]) -> list[Any]:

@@ -47,7 +47,7 @@ AROUND: Final = "_around"
 NOOVERDUB: Final = "_nooverdub"
 """The node stays as a pass or `forms.tagged` made it: nothing in it becomes an event."""
 CLASS_NAME: Final = "_class_name"
-"""The target is a name of a class body, and its value may have metadata (`forms.class_bodies`)."""
+"""The target is a name of a class body, and its value may have metadata (`forms.binding_statements`)."""
 CHANGING: Final = "_changing"
 """There may be an event in the node. All other nodes stay as they are, and branches share them."""
 

@@ -154,7 +154,7 @@ class At:
     def pending(
         self, kind: int, below: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
     ) -> ast.expr:
-        """``(kind, below, (positional...), {keyword: ...})``: the note of an event for `forms.hooked_event`."""
+        """``(kind, below, (positional...), {keyword: ...})``: the note of an event for `forms.inlined`."""
         operands = self.put(ast.Tuple(list(positional), _LOAD))
         names: list[ast.expr | None] = [self.constant(keyword.arg) for keyword in keywords]
         named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))

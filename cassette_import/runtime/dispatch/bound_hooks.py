@@ -145,6 +145,7 @@ _NAMES: Final[dict[str, Any]] = {
 
 
 # ---- bound hooks: what a table of handlers becomes at the events of one kind, ready to be called with the context
+# first
 
 if TYPE_CHECKING:
     from cassette_import.runtime.dispatch import hook_analysis, suspension

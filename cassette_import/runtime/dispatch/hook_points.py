@@ -181,6 +181,7 @@ class _Undecided:
 
 
 # ---- known calls: the handler that a hook point has chosen for calls of a target, by the exact types of their
+# arguments
 #
 # Choosing compares the annotations of all handlers. What it chooses depends on the exact types alone, if only classes
 # are asked that answer without code of the program, and if no instance has another class than its type.

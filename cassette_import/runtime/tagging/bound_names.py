@@ -1,4 +1,4 @@
-"""Values that the interpreter binds to names without an event: `with`, `await`, `async for`, class bodies.
+"""Values bound to names without an event: defaults, `from … import`, `with`, `await`, `async for`, class bodies.
 
 The value is plain. Helpers that stand before and after the statement or expression restore its wrapper. What is to be
 known from before is kept by the frame of the program.

@@ -1,4 +1,4 @@
-"""Parts of the subject of a `match` statement: those that patterns capture have their metadata, those tested are noted.
+"""Parts of the subject of a `match` statement: captured ones get their metadata, tested ones are noted.
 
 The interpreter matches the plain subject. A part is found again by its way through the subject.
 """
@@ -30,7 +30,7 @@ _MATCHES_ITSELF: Final = 1 << 22
 
 
 @hidden
-def _place_of(frame: FrameType) -> tuple[int, int]:
+def _frame_key(frame: FrameType) -> tuple[int, int]:
     """The key of a frame among the `SUBJECTS`.
 
     Its address alone may be that of a frame that has ended, whose subject would then be kept as long as this one runs.
@@ -46,7 +46,7 @@ def subject(value: Any, tests: tuple[Any, ...]) -> Any:
             _note_tests(value, tests)
         if len(SUBJECTS) > _LIMIT[0]:
             _forget_ended_frames()
-        SUBJECTS[_place_of(sys._getframe(1))] = value
+        SUBJECTS[_frame_key(sys._getframe(1))] = value
     return plain(value)
 
 
@@ -109,7 +109,7 @@ def part_of_subject(store: Store, subject: Any, value: Any, way: Any) -> Any:
 def subject_done() -> None:
     """A case is chosen."""
     if SUBJECTS:
-        SUBJECTS.pop(_place_of(sys._getframe(1)), None)
+        SUBJECTS.pop(_frame_key(sys._getframe(1)), None)
 
 
 class _Paused:
@@ -127,14 +127,14 @@ class _Paused:
     @hidden
     def __or__(self, chosen: bool) -> bool:
         if not chosen:
-            SUBJECTS[_place_of(sys._getframe(1))] = self._subject
+            SUBJECTS[_frame_key(sys._getframe(1))] = self._subject
         return chosen
 
 
 @hidden
 def subject_paused() -> Any:
     """The subject of this frame, which it does not have until the guard has run; False if it has none."""
-    key = _place_of(sys._getframe(1))
+    key = _frame_key(sys._getframe(1))
     return _Paused(SUBJECTS.pop(key)) if key in SUBJECTS else False
 
 
@@ -153,7 +153,7 @@ def _forget_ended_frames() -> None:
     for frame in sys._current_frames().values():
         above: FrameType | None = frame
         while above is not None:
-            ended.discard(_place_of(above))
+            ended.discard(_frame_key(above))
             above = above.f_back
     for key in ended:
         SUBJECTS.pop(key, None)
@@ -163,7 +163,7 @@ def _forget_ended_frames() -> None:
 @hidden
 def captured(value: Any, ways: tuple[Any, ...]) -> Any:
     """A value that a pattern has captured, wrapped if it has metadata."""
-    key = _place_of(sys._getframe(1))
+    key = _frame_key(sys._getframe(1))
     store = active_store()
     if key not in SUBJECTS or store is None:
         return value

@@ -1,4 +1,4 @@
-"""The record of one run: where it is, which operations it has carried out, and how ways are joined.
+"""The record of one run, and its symbols, arrays and objects: operations carried out, and how ways are joined.
 
 Values that differ between the ways to a place are replaced there by new symbols: variables, and the parts of objects
 that some way has changed.

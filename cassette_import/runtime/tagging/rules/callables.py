@@ -1,8 +1,4 @@
-"""Rules for callables that call another one, cached functions, context managers; silent calls of `logging`.
-
-These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
-latter are written in Python, and found by their code.
-"""
+"""Rules for callables that call another one, cached functions, context managers; silent calls of `logging`."""
 
 from __future__ import annotations
 
@@ -83,7 +79,7 @@ def call_cached(call: LeafCall) -> Any:
     return _call_with_metadata(call, function, parameters)
 
 
-# ---- the ways to call
+# ---- `lru_cache`: the ways to call
 
 
 @hidden
@@ -149,7 +145,7 @@ def _complete_cached(cached: Any, arguments: tuple[Any, ...], keywords: dict[str
 COMPLETIONS[id(_CACHED)] = _complete_cached
 
 
-# ---- what is kept beside the cache
+# ---- `lru_cache`: what is kept beside the cache
 
 
 @hidden
@@ -217,7 +213,7 @@ def _carries_metadata(call: LeafCall, value: Any) -> bool:
     return any(tag is not None and holds_metadata((value,), tag) for tag in call.activation.tags)
 
 
-# ---- the function behind the cache
+# ---- `lru_cache`: the function behind the cache
 
 
 @hidden
@@ -351,6 +347,9 @@ def _state_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 
 
 # ---- rules for callables that call another one: it gets the arguments wrapped
+#
+# These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
+# latter are written in Python, and found by their code.
 
 CALLABLE_TYPES: Final = (
     FunctionType, BuiltinFunctionType, MethodType, MethodWrapperType, MethodDescriptorType, WrapperDescriptorType,
@@ -445,7 +444,7 @@ def call_implementation_of_method(call: LeafCall) -> Any:
     return call.call_back(bound, *call.arguments, **call.keywords)
 
 
-# ---- entering
+# ---- rules for context managers: entering
 
 
 @rule(primitives.enter_context, returns_method_result=True)
@@ -518,7 +517,7 @@ def load_kept_value(call: LeafCall) -> Any:
     return call.store.load_part(call.store.attributes, call.owner, name, value)
 
 
-# ---- leaving
+# ---- rules for context managers: leaving
 
 
 @rule_of_code(

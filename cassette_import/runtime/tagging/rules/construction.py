@@ -110,7 +110,7 @@ def _initialise(call: LeafCall, made: Any, init: Any, given: tuple[Any, ...]) ->
         raise TypeError(f"__init__() should return None, not '{type(plain(result)).__name__:.200}'")
 
 
-# ---- dataclasses
+# ---- making dataclasses
 
 _GENERATED_FILES: Final = "<string>"
 
@@ -479,7 +479,7 @@ def new_named_tuple(call: LeafCall) -> Any:
     return call.store.bind_items(made, [*given, *map(call.keywords.get, names)])
 
 
-# ---- dataclasses
+# ---- `dataclasses.asdict` and `astuple`
 
 
 @rule_of_code("dataclasses", "asdict", "astuple")

@@ -156,7 +156,6 @@ def substitute(call: LeafCall) -> Any:
 
 # ---- rules for `str.format`: its text is computed also of the attributes and items that its fields name
 #
-# Knows the fields of format strings; must not know what a context computes for text.
 
 
 @rule(str.format, str.format_map, while_tagged=True)

@@ -1,7 +1,7 @@
 """Rules for operators, and for special methods called by name: arithmetic, comparisons, containers of containers.
 
-A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left is in `lists`,
-`|=` with a dict on the left in `dicts`.
+A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left
+and `|=` with a dict on the left are in `containers`.
 """
 
 from __future__ import annotations

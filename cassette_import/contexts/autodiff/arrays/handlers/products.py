@@ -43,8 +43,6 @@ from cassette_import.contexts.autodiff.arrays.rules.statistics import MASKED
 from cassette_import.kits.tagging import plain
 
 # ---- calls of reductions and cumulative sums
-#
-# Imported only if the program imports NumPy.
 
 
 @handles(*rules.REDUCTIONS)

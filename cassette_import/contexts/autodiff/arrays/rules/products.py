@@ -22,8 +22,6 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
 from cassette_import.kits.tagging import Tagged, plain
 
 # ---- functions of linear algebra, as data: the linear map from each argument to the result
-#
-# Imported only if the program imports NumPy.
 
 
 def _turned(matrix: Any) -> Any:
