@@ -10,8 +10,6 @@ modules of cassette_import that compile code (`interpreter.late_modules`).
 
 from __future__ import annotations
 
-import ast
-import importlib.util
 import os
 import sys
 import threading
@@ -32,7 +30,7 @@ from cassette_import.interpreter.silenced_warnings import SILENCED
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.specialization.registry_port import registry
 
-__all__ = ["Finder", "Loader", "OtherFinders", "TemporaryLoader", "finder", "locate", "names_of_objects"]
+__all__ = ["Finder", "Loader", "OtherFinders", "TemporaryLoader", "finder", "locate"]
 
 
 # ---- loaders that replace another tool's loader while one module is loaded
@@ -345,39 +343,3 @@ def locate(name: str) -> tuple[ModuleSpec | None, str]:
 _STALE: Final = "its .pyc file was compiled from another text of the same size and time; remove the .pyc file"
 
 finder: Final = Finder()
-
-
-# ---- what the names are that a module imports, found in its source without executing it
-
-
-def names_of_objects(tree: ast.Module, module_name: str, *, is_package: bool) -> set[str]:
-    """The names that ``from … import …`` binds in a module and that are not names of modules.
-
-    Parameters
-    ----------
-    tree:
-        The tree of the module.
-    module_name:
-        Its full name, from which relative imports start.
-    is_package:
-        Whether the module is a package.
-    """
-    package = module_name if is_package else module_name.rpartition(".")[0]
-    found = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        try:
-            source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-        except ImportError:  # it leads out of the package: the import would fail too
-            continue
-        found |= {alias.asname or alias.name for alias in node.names if not _is_module(source, alias.name)}
-    return found
-
-
-def _is_module(module_name: str, name: str) -> bool:
-    """Whether a name of a module is a module; for a module that is not imported, the finders say so."""
-    module = sys.modules.get(module_name)
-    if module is not None and name in vars(module):
-        return type(vars(module)[name]) is ModuleType
-    return locate(f"{module_name}.{name}")[0] is not None

@@ -602,7 +602,7 @@ def test_a_module_that_pytest_rewrites_is_overdubbed_too(project):
     assert report_of(project)["modules"]["shop"]["specialised"] == {"check": ["Noop"]}
 
 
-@pytest.mark.parametrize(("page", "tests"), [("pytest", 6), ("contexts-substitute", 1), ("migration-mock", 2)])
+@pytest.mark.parametrize(("page", "tests"), [("pytest", 6), ("contexts-substitute", 1), ("migration-mock", 1)])
 def test_the_examples_of_the_documentation_pass_as_tests(page, tests, project):
     text = (PROJECT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))

@@ -51,7 +51,6 @@ def test_a_run_without_contexts_imports_nothing_that_runs_or_rewrites_code(folde
     assert {name for name in names if name.startswith(("rewriting", "activation", "contexts"))} == set()
     assert {name for name in names if name.startswith("runtime.")} == {"runtime.module_imports"}
     assert {name for name in names if name.startswith("specialization.")} == {
-        "specialization.file_stamp",
         "specialization.progress",
         "specialization.registry_port",
     }
