@@ -48,6 +48,8 @@ def generators():
         total += 1
     if sys.version_info[:2] != (3, 13):  # which closes a generator without events, unless it has a handler
         closed.close()
+    else:  # nor may the collector close it while the program is watched
+        sys.kept = [*getattr(sys, "kept", ()), closed]
     return total
 
 
