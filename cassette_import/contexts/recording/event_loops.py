@@ -134,6 +134,8 @@ class LoopQueue(collections.deque[Any]):
         if threading.get_ident() != self._owner:
             origin = arrival_origin()
             return EXTERNAL if origin is None else ("thread", *origin)
+        if self._is_from_program() and _is_timeout_that_is_over(handle):
+            return "timer", self.next_number("timer")
         if hasattr(handle, "_when"):
             known = self._timers.get(id(handle))
             return EXTERNAL if known is None else ("timer", known[1])
@@ -157,6 +159,13 @@ class LoopQueue(collections.deque[Any]):
         key = id(handle)
         reference = weakref.ref(handle, lambda _: self._timers.pop(key, None))
         self._timers[key] = reference, self.next_number("timer")
+
+
+def _is_timeout_that_is_over(handle: Any) -> bool:
+    """Whether a block `asyncio.timeout` was entered after its time: whether there is a timer depends on the clock."""
+    timeouts = sys.modules.get("asyncio.timeouts")
+    kind = type(getattr(handle._callback, "__self__", None))
+    return timeouts is not None and kind is timeouts.Timeout and not hasattr(handle, "_when")
 
 
 def _detached(loop: Any) -> Any:

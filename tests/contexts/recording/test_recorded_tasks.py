@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from helpers.late_loop import LateLoop
 
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
@@ -216,6 +217,36 @@ def test_a_loop_that_runs_twice_goes_on_in_the_recorded_order(tmp_path):
         before = overdub(record, runs_twice, waits_with_a_timeout)
     with Replay(file) as replay:
         assert overdub(replay, runs_twice, waits_with_a_timeout) == before
+
+
+async def waits_for_two_events(log):
+    async def wait(name, seconds):
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.Event().wait()
+        except asyncio.TimeoutError:
+            log.append(name)
+
+    await asyncio.gather(wait("long", 0.02), wait("short", 0.01))
+
+
+def runs_in_a_late_loop(program):
+    log = []
+    with asyncio.Runner(loop_factory=LateLoop) as runner:
+        runner.run(program(log))
+    return log
+
+
+@pytest.mark.parametrize("is_late", [True, False], ids=["in the recorded run", "in the replay"])
+def test_a_timeout_that_is_over_when_it_begins_keeps_the_recorded_order(tmp_path, monkeypatch, is_late):
+    file = str(tmp_path / "it.cassette")
+    monkeypatch.setattr(LateLoop, "is_late", is_late)
+    with Record(file) as record:
+        before = overdub(record, runs_in_a_late_loop, waits_for_two_events)
+    monkeypatch.setattr(LateLoop, "is_late", not is_late)
+    with Replay(file) as replay:
+        assert overdub(replay, runs_in_a_late_loop, waits_for_two_events) == before
+    assert before == (["long", "short"] if is_late else ["short", "long"])
 
 
 def test_a_loop_has_its_own_queue_again_when_nothing_is_recorded(tmp_path):
