@@ -7,7 +7,7 @@ start. The classes of modules that most starts import are records.
 from __future__ import annotations
 
 from collections import _tuplegetter  # type: ignore[attr-defined]  # the descriptor of named tuples
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 __all__ = ["Protocol", "Record", "cast"]
 
@@ -29,8 +29,6 @@ else:
 
 
 # ---- records: named tuples whose classes are made quickly
-
-_Self = TypeVar("_Self", bound="Record")
 
 
 @dataclass_transform(frozen_default=True)
@@ -57,7 +55,7 @@ class Record(tuple[Any, ...]):
         for number, name in enumerate(cls._fields):
             setattr(cls, name, _tuplegetter(number, ""))
 
-    def __new__(cls: type[_Self], *values: Any, **named: Any) -> _Self:
+    def __new__(cls, *values: Any, **named: Any) -> Self:
         """Make a record of values by position and by name."""
         missing = len(cls._fields) - len(values)
         if named:
@@ -83,7 +81,7 @@ class Record(tuple[Any, ...]):
     def _wrong(cls, values: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
         return TypeError(f"{cls.__name__} takes the values {', '.join(cls._fields)}; got {values!r} and {named!r}")
 
-    def _replace(self: _Self, **changes: Any) -> _Self:
+    def _replace(self, **changes: Any) -> Self:
         """The record with other values of some fields."""
         values = [changes.pop(name, value) for name, value in zip(self._fields, self, strict=True)]
         if changes:
