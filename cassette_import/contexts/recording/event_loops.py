@@ -134,13 +134,11 @@ class LoopQueue(collections.deque[Any]):
         if threading.get_ident() != self._owner:
             origin = arrival_origin()
             return EXTERNAL if origin is None else ("thread", *origin)
-        if self._is_from_program() and _is_timeout_that_is_over(handle):
-            return "timer", self.next_number("timer")
         if hasattr(handle, "_when"):
             known = self._timers.get(id(handle))
             return EXTERNAL if known is None else ("timer", known[1])
         if self._is_from_program():
-            return None
+            return ("timer", self.next_number("timer")) if _is_timeout_that_is_over(handle) else None
         return "other", self.next_number("other")
 
     def _is_from_program(self) -> bool:
@@ -162,10 +160,13 @@ class LoopQueue(collections.deque[Any]):
 
 
 def _is_timeout_that_is_over(handle: Any) -> bool:
-    """Whether a block `asyncio.timeout` was entered after its time: whether there is a timer depends on the clock."""
+    """Whether a handle that is no timer ends a block `asyncio.timeout` whose time was over when it began.
+
+    The clock decides whether such a block has a timer.
+    """
     timeouts = sys.modules.get("asyncio.timeouts")
     kind = type(getattr(handle._callback, "__self__", None))
-    return timeouts is not None and kind is timeouts.Timeout and not hasattr(handle, "_when")
+    return timeouts is not None and kind is timeouts.Timeout
 
 
 def _detached(loop: Any) -> Any:
