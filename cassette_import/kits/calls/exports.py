@@ -29,7 +29,7 @@ def writers(trees: Callable[[], CallTrees], *, of_times: bool = False) -> Mappin
 
     `trees` makes the call trees as they are now.
     """
-    made = {
+    texts = {
         ".json": _speedscope,
         ".speedscope.json": _speedscope,
         ".collapsed": _collapsed,
@@ -37,9 +37,11 @@ def writers(trees: Callable[[], CallTrees], *, of_times: bool = False) -> Mappin
         ".html": lambda trees, name: page(trees, name.removesuffix(".html")),
     }
     if of_times:
-        made |= {".callgraph.html": _call_graph_page}
-    found: dict[str, Writer] = {suffix: functools.partial(_write, trees, make) for suffix, make in made.items()}
-    return {**found, ".prof": functools.partial(_write_pstats, trees)} if of_times else found
+        texts |= {".callgraph.html": _call_graph_page}
+    writers_of_texts: dict[str, Writer] = {
+        suffix: functools.partial(_write, trees, make) for suffix, make in texts.items()
+    }
+    return {**writers_of_texts, ".prof": functools.partial(_write_pstats, trees)} if of_times else writers_of_texts
 
 
 def _write(trees: Callable[[], CallTrees], make: Callable[[CallTrees, str], str], path: str) -> None:
@@ -107,7 +109,7 @@ def _speedscope(trees: CallTrees, name: str) -> str:
 
 
 def _speedscope_thread(unit: str, tree: Tree, frames: dict[Label, int]) -> dict[str, Any]:
-    start = at = 0 * tree.own[0]
+    start = at = 0 * tree.own[0]  # zero of the weights' type: bytes are integers
     events: list[dict[str, Any]] = []
     for position, leaving in tree.walk():
         if leaving:
@@ -149,9 +151,9 @@ def page(trees: CallTrees, title: str = "") -> str:
     return page_of(data, title or trees.name)
 
 
-def _paths(found: CallTrees) -> Iterator[tuple[Label, int, int, float]]:
+def _paths(call_trees: CallTrees) -> Iterator[tuple[Label, int, int, float]]:
     """Function, depth, calls and weight of each path, parents first. Several threads share one root."""
-    trees = found.trees
+    trees = call_trees.trees
     several = len(trees) > 1
     if several:
         yield ("~", 0, "<all threads>"), 0, len(trees), 0 * trees[0].own[0]

@@ -79,7 +79,7 @@ class Tree:
             depths.append(depth)
 
     def weigh(self, own: list[float], folded: Iterable[float] = ()) -> None:
-        """Set what the paths weigh by themselves, and what the folded paths do that they called."""
+        """Set what each path weighs without the calls in it, and what the folded paths weigh that each has called."""
         self.own = own
         self.cumulative = cumulative = list(map(operator.add, own, folded)) if folded else list(own)
         for position in range(self.size - 1, 0, -1):
@@ -100,14 +100,14 @@ class Tree:
         """Whether each path of the tree is in no other one with the same key."""
         in_progress = dict.fromkeys(keys, 0)
         inside: list[Hashable] = []
-        found: list[bool] = []
+        is_outermost: list[bool] = []
         for key, depth in zip(keys, self.depths, strict=False):
             while len(inside) > depth:
                 in_progress[inside.pop()] -= 1
-            found.append(not in_progress[key])
+            is_outermost.append(not in_progress[key])
             in_progress[key] += 1
             inside.append(key)
-        return found
+        return is_outermost
 
     def add_to(self, sums: dict[_Key, CallStatistics], keys: Sequence[_Key], is_recursive: Iterable[bool]) -> None:
         """Add each path to its key; of folded ones, it is known whether they were in another one with the same key.
