@@ -36,7 +36,7 @@ def as_event(function: Any) -> Any:
     inner, runner = split(function)[0], variant.runners[_CALLS]
     if id(inner) not in runner.plan.targets and not _is_of_program(activation, inner):
         return function
-    return runner.intercept(function)
+    return runner.proxy_of(function)
 
 
 @hidden

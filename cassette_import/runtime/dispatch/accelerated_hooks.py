@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.dispatch.active_interception import run_if_active
 from cassette_import.runtime.dispatch.callee_proxy import shown_callee
 from cassette_import.runtime.dispatch.frame_readers import STAND_INS, stand_in_of
@@ -46,6 +47,12 @@ def make_accelerated_event(hooks: AcceleratedHooks, kind: int, variant: Any) -> 
 
     `enter` gets the recorder as a further argument, by which it knows an event that takes longer than others.
     """
+    slowly = _event_in_python(hooks, kind, variant)
+    return DISPATCH.AcceleratedEvent(slowly, variant, *hooks) if DISPATCH.is_used else slowly
+
+
+def _event_in_python(hooks: AcceleratedHooks, kind: int, variant: Any) -> Callable[..., Any]:
+    """The same where the accelerator of dispatch is not used, or calls are nested deeply."""
     enter, leave, fail = hooks
     get = ACTIVE.get
 

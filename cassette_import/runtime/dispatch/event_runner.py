@@ -408,6 +408,8 @@ def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], varian
     get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
     if plan.leaves_alone_while_untagged:
         return _make_intercept_unless_plain(plan, event, variant)
+    if DISPATCH.is_used:
+        return DISPATCH.EveryCallee(event, variant, intercept_elsewhere)
 
     @hidden
     def intercept_everything(callee: Any) -> Any:
@@ -623,6 +625,10 @@ class EventRunner:
         if not plan.targets:
             return intercept_nothing
         return make_intercept_targets(plan, self._variant, leaves, by_keyword, shortcuts)
+
+    def proxy_of(self, callee: Any) -> Any:
+        """What `intercept` returns, for callees that something keeps: what it keeps can be compared, as a function."""
+        return Callee(self.event, callee) if self.plan.takes_everything else self.intercept(callee)
 
     def with_missing_hooks(self, shape: Shape, others: dict[tuple[str, int], Any]) -> Callable[[Any], Any]:
         """`with_overloads` for call sites that were rewritten for a shape: it also runs the hooks that they lack.

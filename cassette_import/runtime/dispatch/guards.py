@@ -362,7 +362,7 @@ def make_intercept_directly(calls: EventRunner, known: KnownCallees) -> Callable
             shortcut = shortcuts[id(split(callee)[0])]
             if shortcut is not None:
                 methods[key] = shortcut, True
-            elif found.func in leaf_events:
+            elif type(found) is Callee and found.func in leaf_events:
                 methods[key] = found.func, False
         return found
 

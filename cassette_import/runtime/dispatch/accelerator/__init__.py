@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cassette_import.runtime.dispatch.accelerator._dispatch import (
+        AcceleratedEvent,
         ActiveFamilies,
         AsyncLoop,
         EntryMethod,
+        EveryCallee,
         InstancesOf,
         Interception,
         Learn,
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISPATCH", "AcceleratedDispatch"]
 
-_VERSION: Final = 14
+_VERSION: Final = 15
 """Of the sources in C: another one whenever the extension and the modules in Python have to fit each other anew."""
 
 
@@ -80,9 +82,11 @@ class AcceleratedDispatch:
 
     is_used: bool
     suspending: tuple[Callable[[Activation, int], Any] | None, Callable[[Any], None]]
+    AcceleratedEvent: type[AcceleratedEvent]
     ActiveFamilies: type[ActiveFamilies]
     AsyncLoop: type[AsyncLoop]
     EntryMethod: type[EntryMethod]
+    EveryCallee: type[EveryCallee]
     InstancesOf: type[InstancesOf]
     Interception: type[Interception]
     Learn: type[Learn]
@@ -119,6 +123,7 @@ class AcceleratedDispatch:
             return problem
         self.switches_variables = module.configure(ACTIVE, Activation, hook_activation, FLAGS, METADATA_EXISTS)
         self.OverloadEvent, self.SuspendedCall = module.OverloadEvent, module.SuspendedCall
+        self.AcceleratedEvent, self.EveryCallee = module.AcceleratedEvent, module.EveryCallee
         self.Learn, self.SplittingCall = module.Learn, module.SplittingCall
         self.Interception, self.PlainInterception = module.Interception, module.PlainInterception
         self.PlainSite, self.Steps = module.PlainSite, module.Steps

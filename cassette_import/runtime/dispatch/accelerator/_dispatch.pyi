@@ -45,6 +45,24 @@ class SuspendedCall:
     def __init__(self, function: Callable[..., Any], level: int, /) -> None: ...
     def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
 
+class AcceleratedEvent:
+    def __init__(
+        self,
+        slowly: Callable[..., Any],
+        variant: object,
+        enter: Callable[..., Any],
+        leave: Callable[..., Any],
+        fail: Callable[..., Any],
+        /,
+    ) -> None: ...
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+
+class EveryCallee:
+    def __init__(
+        self, event: Callable[..., Any], variant: object, elsewhere: Callable[[Any], Any], /
+    ) -> None: ...
+    def __call__(self, callee: Any, /) -> Any: ...
+
 class OverloadEvent:
     def __init__(
         self,

@@ -37,7 +37,7 @@ typedef struct {
     PyObject *active;          /* the context variable `ACTIVE` */
     PyObject *hook_activation; /* `state.hook_activation` */
     PyTypeObject *activation_type, *suspension_type, *suspended_call_type, *overload_event_type,
-        *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
+        *accelerated_event_type, *event_callee_type, *every_callee_type, *learn_type, *splitting_call_type, *plain_callee_type, *plain_interception_type, *interception_type, *plain_site_type,
         *steps_type, *async_steps_type, *async_loop_type, *loop_type, *unpacking_type, *unless_tagged_type, *entry_method_type,
         *instances_type, *families_type, *watched_source_type, *watched_callback_type, *no_targets_type;
     PyTypeObject *method_wrapper_type;  /* no public header of CPython names it */
@@ -170,6 +170,14 @@ extern PyType_Spec suspended_call_spec;
 /* ---- overload_event.c: the event of a target with overloads of one context */
 
 extern PyType_Spec overload_event_spec;
+
+/* ---- accelerated_event.c: events of accelerated contexts where the active context is looked up at each */
+
+extern PyType_Spec accelerated_event_spec;
+
+/* ---- event_callee.c: interception where every call is an event */
+
+extern PyType_Spec event_callee_spec, every_callee_spec;
 
 /* ---- learning.c: what a call site calls whose guard does not hold */
 

@@ -48,7 +48,7 @@ configure(PyObject *module, PyObject *arguments)
     return PyBool_FromLong(state->of_variables != 0);
 }
 
-#define VERSION 14 /* see `_VERSION` in the module in Python that loads this one */
+#define VERSION 15 /* see `_VERSION` in the module in Python that loads this one */
 
 /* Note that a variant has got other hooks. */
 static PyObject *
@@ -108,6 +108,9 @@ static const struct {
     {&suspension_spec, offsetof(State, suspension_type)},
     {&suspended_call_spec, offsetof(State, suspended_call_type)},
     {&overload_event_spec, offsetof(State, overload_event_type)},
+    {&accelerated_event_spec, offsetof(State, accelerated_event_type)},
+    {&event_callee_spec, offsetof(State, event_callee_type)},
+    {&every_callee_spec, offsetof(State, every_callee_type)},
     {&learn_spec, offsetof(State, learn_type)},
     {&splitting_call_spec, offsetof(State, splitting_call_type)},
     {&plain_callee_spec, offsetof(State, plain_callee_type)},
