@@ -128,9 +128,15 @@ def key(filename: str, line: Any, name: str) -> str:
     return f"{os.path.basename(filename)}:{line}:{last_name(name)}"
 
 
+def is_outside(label: str) -> bool:
+    """Whether this is a function that only runs the program, or the level of a module, which has the module's name."""
+    file, line, name = label.split(":")
+    return name in OUTSIDE or (line == "1" and file == f"{name}.py")
+
+
 def shares(own: dict[str, float]) -> Shares:
     """Each function's part of all times."""
-    inner = {label: seconds for label, seconds in own.items() if label.rpartition(":")[2] not in OUTSIDE}
+    inner = {label: seconds for label, seconds in own.items() if not is_outside(label)}
     whole = sum(inner.values())
     return {label: seconds / whole for label, seconds in inner.items()} if whole else {}
 

@@ -40,6 +40,7 @@ __all__ = [
     "ThreadTimes",
     "costs_of",
     "forget_measurements",
+    "pair_of",
     "table",
 ]
 
@@ -50,11 +51,11 @@ __all__ = [
 # into that of its caller. So does the way of the call itself, which the time of the call has and the plain caller pays:
 # what is `inside` has it too, and what is `outside` lacks it.
 #
-# The table has these costs as they were found with small programs of each kind of event on CPython 3.11 to 3.13, from
-# the plain times of their functions and the measured ones. The unit is the time of a pair of hooks that is called
-# directly, which is measured in each process, so that costs follow the speed of the machine. It is the least of what is
-# measured at several moments: beside other programs a machine is two or three times slower for some milliseconds, and
-# with a unit from such a moment more would be subtracted than events have cost.
+# The table has these costs as `benchmarks/profile_costs.py` finds them: by least squares over the functions of twenty
+# programs, from their measured times and from samples of the plain programs, on CPython 3.11 to 3.13. The unit is the
+# time of a pair of hooks that is called directly, which is measured in each process, so that costs follow the speed of
+# the machine. It is the least of what is measured at several moments: beside other programs a machine is two or three
+# times slower for some milliseconds, and with a unit from such a moment more would be subtracted than events have cost.
 
 ProfileType: TypeAlias = Callable[[], Any]
 """Makes a profile."""
@@ -82,19 +83,19 @@ INDIRECT: Final = "indirect"
 """What is added for an event that looks up the active context, as in bodies that can be suspended."""
 
 _COSTS: Final = {
-    "function": (Cost(0.46, 0.54), Cost(0.20, 0.17)),
-    "method": (Cost(0.46, 1.3), Cost(0.20, 0.41)),
-    "packing": (Cost(0.63, 0.5), Cost(0.40, 0.1)),
-    "builtin": (Cost(0.21, 0.84), Cost(0.10, 0.38)),
-    "method in C": (Cost(0.21, 1.65), Cost(0.10, 0.68)),
-    "class": (Cost(0.21, 0.75), Cost(0.10, 0.27)),
-    "class in Python": (Cost(1.5, -0.3), Cost(0.75, 0.06)),
-    CREATION: (Cost(0.21, 1.1), Cost(0.10, 0.20)),
-    BODY: (Cost(0.52, 0.33), Cost(0.36, 0.16)),
-    CALLBACK: (Cost(0.49, 3.3), Cost(0.25, 1.9)),
-    CALLING: (Cost(1.0, 0.0), Cost(0.33, 0.0)),
-    ANNOUNCED: (Cost(1.7, 0.0), Cost(0.0, 0.0)),
-    INDIRECT: (Cost(0.5, 2.0), Cost(0.14, 1.9)),
+    "function": (Cost(1.0, 0.45), Cost(0.3, 0.3)),
+    "method": (Cost(1.3, 1.5), Cost(0.3, 0.45)),
+    "packing": (Cost(1.9, 0.1), Cost(0.45, 0.1)),
+    "builtin": (Cost(0.21, 1.45), Cost(0.1, 0.4)),
+    "method in C": (Cost(0.21, 2.3), Cost(0.1, 1.2)),
+    "class": (Cost(0.21, 1.6), Cost(0.1, 0.4)),
+    "class in Python": (Cost(9.0, -2.0), Cost(1.5, -0.5)),
+    CREATION: (Cost(1.8, 5.3), Cost(0.4, 1.5)),
+    BODY: (Cost(0.7, 0.6), Cost(0.5, 0.5)),
+    CALLBACK: (Cost(2.0, 5.3), Cost(0.8, 2.5)),
+    CALLING: (Cost(1.05, 0.0), Cost(0.7, 0.0)),
+    ANNOUNCED: (Cost(2.2, 0.0), Cost(0.5, 0.0)),
+    INDIRECT: (Cost(0.1, 2.75), Cost(0.5, 1.7)),
 }
 """The costs of hooks in C, and of those in Python, whose own time the clock omits, in pairs of hooks."""
 
@@ -107,13 +108,18 @@ _PAIRS: Final[dict[ProfileType, list[float]]] = {}
 
 
 def costs_of(profile_type: ProfileType, is_in_c: bool) -> Costs:
-    """The costs of events in this process. The first calls measure, each in less than a millisecond."""
+    """The costs of events in this process."""
+    pair = pair_of(profile_type)
+    found = {kind: in_c if is_in_c else in_python for kind, (in_c, in_python) in _COSTS.items()}
+    return {kind: Cost(inside * pair, outside * pair) for kind, (inside, outside) in found.items()}
+
+
+def pair_of(profile_type: ProfileType) -> float:
+    """The seconds of a pair of hooks. The first calls measure, each in less than a millisecond."""
     pairs = _PAIRS.setdefault(profile_type, [])
     if len(pairs) < _MOMENTS:
         pairs.append(_seconds_of_pair(profile_type()))
-    pair = min(pairs)
-    found = {kind: in_c if is_in_c else in_python for kind, (in_c, in_python) in _COSTS.items()}
-    return {kind: Cost(inside * pair, outside * pair) for kind, (inside, outside) in found.items()}
+    return min(pairs)
 
 
 def forget_measurements() -> None:
@@ -139,9 +145,9 @@ def _seconds_of_pair(profile: Any) -> float:
 # The clock of a thread omits a part of the overhead already. The rest is estimated from what events cost by kind, and
 # may be estimated too high: so each node keeps a share of what was measured.
 
-LEAST_SHARE: Final = 0.15
+LEAST_SHARE: Final = 0.1
 """The share of its measured time that a node keeps at least. In a function that does next to nothing but call others,
-what it does itself is about a sixth of that; a function that is shown with no time at all would mislead."""
+what it does itself is about a tenth of that; a function that is shown with no time at all would mislead."""
 
 
 class ThreadTimes(Tree):
