@@ -223,13 +223,16 @@ _ANNOTATION_SCOPES: Final = ("__annotate__", "__annotations__", "__conditional_a
 _PARAMETERS_OF_SCOPES: Final = (".format", ".defaults", ".generic_base", ".type_params")
 
 
+_NAMES_OF_SCOPES: Final = frozenset(("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", GENERATOR_EXPRESSION))
+
+
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
     name = code.co_name
     if not code.co_flags & NEWLOCALS or name in _ANNOTATION_SCOPES:
         return False
-    if name[0] == "<":
-        return name == LAMBDA
+    if name[0] == "<" and (name in _NAMES_OF_SCOPES or name.startswith("<generic parameters of ")):
+        return False  # other names of this kind are those that programs give to functions that they generate
     return not code.co_argcount or code.co_varnames[0] not in _PARAMETERS_OF_SCOPES
 
 

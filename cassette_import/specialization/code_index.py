@@ -26,10 +26,12 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import generated_code, trampolines
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import names_of
-from cassette_import.specialization.source_file import SourceFile
+from cassette_import.specialization.source_file import SourceFile, SourceTree
 from cassette_import.specialization.trampolines import Reference, is_trampoline
 
 if TYPE_CHECKING:
+    import ast
+
     from cassette_import.rewriting.trees import scopes
     from cassette_import.specialization import wildcard_variant
 else:
@@ -102,19 +104,24 @@ class CodeIndex:
             return found
         return self._new_unit(next(self._numbers), record, code, code, generated_code.qualified_name(function))
 
-    def add_text(self, record: FileRecord, code: CodeType, text: str | bytes) -> bool:
+    def add_text(self, record: FileRecord, code: CodeType, text: str | bytes | ast.Module) -> bool:
         """Have units for the functions in code that a module of a file has compiled; return whether there are any."""
-        source = SourceFile(code.co_filename)
-        source.refresh(record.source.module_name, source=text.encode() if isinstance(text, str) else text)
         work = [*nested_functions(code)]
+        if not work:
+            return False
+        if isinstance(text, (str, bytes)):
+            source = SourceFile(code.co_filename)
+            source.refresh(record.source.module_name, source=text.encode() if isinstance(text, str) else text)
+        else:
+            source = SourceTree(code.co_filename, text)
+            source.refresh(record.source.module_name, source=b"")
         for function in work:
             if function not in DERIVED and self.find_unit(function) is None:
                 unit = self._new_unit(next(self._numbers), record, function, function, function.co_qualname)
                 unit.source = source
                 work += nested_functions(function)
-        if work:
-            self.text_names.add(code.co_filename)
-        return bool(work)
+        self.text_names.add(code.co_filename)
+        return True
 
     def record_with(self, code: CodeType) -> FileRecord | None:
         """The record that some code belongs to: that of its file, or of the module that it was generated for."""

@@ -1,4 +1,5 @@
-"""The texts that modules give to `compile`, `exec` and `eval`: functions in them are overdubbed as those of the module.
+"""The texts and trees that modules give to `compile`, `exec` and `eval`: functions in them are overdubbed as those of
+the module.
 
 Only the extension of dispatch tells of them.
 """
@@ -8,13 +9,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_work import OWN_WORK, own_work
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.specialization.function_unit import INSTALLED, FileRecord
 from cassette_import.specialization.registry import Registry
+
+if TYPE_CHECKING:
+    import ast
 
 __all__ = ["GivenTexts"]
 
@@ -39,7 +43,7 @@ class GivenTexts:
             DISPATCH.tell_of_texts(self._tell, INSTALLED)
 
     @hidden
-    def _tell(self, text: str | bytes, code: CodeType | None, namespace: Any) -> Any:
+    def _tell(self, text: str | bytes | ast.Module, code: CodeType | None, namespace: Any) -> Any:
         """Whether a text is wanted, if there is no code; else the code to execute."""
         if OWN_WORK.now or self._registry.is_over:
             return False

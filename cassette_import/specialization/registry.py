@@ -37,6 +37,8 @@ from cassette_import.specialization.live_code import cached_module
 from cassette_import.specialization.module_cache import MODULE_CACHE
 
 if TYPE_CHECKING:
+    import ast
+
     from cassette_import.specialization import body_compiler, specialiser
     from cassette_import.specialization.specialiser import Specialiser
     from cassette_import.specialization.trampolines import Reference
@@ -185,7 +187,7 @@ class Registry:
             with self.lock:  # the search does not find it if `gc.freeze` hides it
                 self.instrumentation.instrument_function(function)
 
-    def given_text(self, record: FileRecord, code: CodeType, text: str | bytes) -> CodeType:
+    def given_text(self, record: FileRecord, code: CodeType, text: str | bytes | ast.Module) -> CodeType:
         """The code to execute for a text that a module of a file has given to `compile`, `exec` or `eval`."""
         with self.lock:
             has_functions = self.index.add_text(record, code, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import functools
 import importlib.util
 import linecache
@@ -373,6 +374,40 @@ class SourceFile:
 
     def _compile(self, tree: ast.Module, flags: int) -> CodeType:
         return compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)  # type: ignore[no-any-return]
+
+
+class SourceTree(SourceFile):
+    """The source of a tree that a module gave to `compile`: its positions are those of no text."""
+
+    def __init__(self, filename: str, tree: ast.Module) -> None:
+        super().__init__(filename)
+        self._tree = copy.deepcopy(tree)  # the module may change its own
+        self._dump = ast.dump(tree, include_attributes=True).encode()
+
+    def parse(self, source: bytes | str) -> ast.Module:
+        """A fresh copy of the tree."""
+        return copy.deepcopy(self._tree)
+
+    def text_of(self, place: Place) -> str:
+        """The text of a function as it would be written; its dump if no text has this tree."""
+        try:
+            return ast.unparse(place.node)
+        except ValueError:  # `werkzeug.routing` puts calls into an f-string as they are
+            return ast.dump(place.node)
+
+    def _read(self) -> bytes:
+        return self._dump
+
+    def _lines(self) -> None:
+        return None
+
+    def names_passed(self) -> frozenset[str]:
+        """All names: each may stand where a value is passed on."""
+        return frozenset(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
+
+    def generator_expressions(self) -> list[CodeType]:
+        """The code of all generator expressions, as Python compiles them."""
+        return [code for code in self.functions(0) if code.co_name == code_objects.GENERATOR_EXPRESSION]
 
 
 @functools.lru_cache(maxsize=2)

@@ -26,6 +26,7 @@ MAKERS = {
     "method": f"    exec('{METHOD}', space)\n    return space['C']().f\n",
     "closure": f"    exec('{CLOSURE}', space)\n    return space['g'](0)\n",
     "generator": f"    exec('{GENERATOR}', space)\n    return lambda x: next(space['f'](x))\n",
+    "compiled tree": f"    exec(compile(ast.parse('{METHOD}'), '<tree>', 'exec'), space)\n    return space['C']().f\n",
     "future": f"    exec('from __future__ import annotations\\n{FUNCTION}', space)\n    return space['f']\n",
 }
 
@@ -34,7 +35,8 @@ MAKERS = {
 @pytest.mark.parametrize("is_made_inside", [False, True])
 @pytest.mark.parametrize("maker", MAKERS)
 def test_functions_in_a_text_are_overdubbed(maker, is_made_inside, make_program, Recorder):
-    program = make_program(f"def make():\n    space = {{}}\n{MAKERS[maker]}\ndef run(f):\n    return f(-1)\n")
+    making = f"import ast\ndef make():\n    space = {{}}\n{MAKERS[maker]}\n"
+    program = make_program(f"{making}def run(f):\n    return f(-1)\n")
     function = program.make()
     assert function(-1) == 1
     with Recorder() as recorder:
@@ -46,6 +48,51 @@ def test_functions_in_a_text_are_overdubbed(maker, is_made_inside, make_program,
     uninstall([program.__name__])
     code = getattr(function, "__func__", function).__code__
     assert "cassette_import.enter" not in code.co_consts
+
+
+@needs_extension
+def test_a_tree_that_is_changed_after_it_was_compiled_is_not_the_source(make_program, Recorder):
+    program = make_program("""
+        import ast
+
+        def make():
+            tree = ast.parse("def f(x):\\n    return abs(x)\\n")
+            space = {}
+            exec(compile(tree, "<tree>", "exec"), space)
+            tree.body[0].body[0].value.func.id = "str"
+            return space["f"]
+
+        def run(f):
+            return f(-1)
+        """)
+    function = program.make()
+    with Recorder() as recorder:
+        assert program.run(function) == 1
+    assert abs in recorder.functions
+
+
+@needs_extension
+def test_functions_of_trees_that_no_text_has_are_overdubbed(make_program, Recorder):
+    """As those of `werkzeug.routing`: a name in angle brackets, and a call that stands in an f-string as it is."""
+    program = make_program("""
+        import ast
+
+        def make():
+            tree = ast.parse("def f(x): return f'{x}'")
+            function, space = tree.body[0], {}
+            function.name = "<f: 1>"
+            text = function.body[0].value
+            text.values[0] = ast.copy_location(ast.Call(ast.Name("str", ast.Load()), [text.values[0].value], []), text)
+            exec(compile(ast.fix_missing_locations(tree), "<tree>", "exec"), space)
+            return space["<f: 1>"]
+
+        def run(f):
+            return f(1)
+        """)
+    function = program.make()
+    with Recorder() as recorder:
+        assert program.run(function) == "1"
+    assert str in recorder.functions
 
 
 def test_texts_of_other_modules_stay_leaves(make_package, make_program, Recorder):

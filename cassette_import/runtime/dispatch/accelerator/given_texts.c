@@ -1,5 +1,5 @@
-/* The texts that are given to `compile`, `exec` and `eval`: a function in Python is told of them, with the code
-   that they are compiled to.
+/* The texts, and syntax trees, that are given to `compile`, `exec` and `eval`: a function in Python is told of them,
+   with the code that they are compiled to.
 
    The three builtins stay the objects that they are. What the interpreter calls for them is replaced, so nothing
    costs more until one of them is called. */
@@ -14,7 +14,7 @@ typedef PyObject *(*FunctionWithoutKeywords)(PyObject *, PyObject *const *, Py_s
 /* Those of the process: subinterpreters share them, so the first interpreter that asks is the one that is told. */
 static PyCFunction originals[COUNT];
 static int has_keywords[COUNT];
-static PyObject *tell, *modules, *name_of_module;
+static PyObject *tell, *modules, *name_of_module, *type_of_trees;
 static PyInterpreterState *told;
 
 static PyObject *
@@ -64,7 +64,9 @@ static PyObject *
 compile_text(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     PyObject *code = call_original(COMPILE, module, arguments, count, names);
-    if (code == NULL || count < 1 || !PyCode_Check(code) || !(PyUnicode_CheckExact(arguments[0]) || PyBytes_CheckExact(arguments[0]))) {
+    if (code == NULL || count < 1 || !PyCode_Check(code) ||
+        !(PyUnicode_CheckExact(arguments[0]) || PyBytes_CheckExact(arguments[0]) ||
+          Py_IS_TYPE(arguments[0], (PyTypeObject *)type_of_trees))) {
         return code;
     }
     PyObject *found = answer(arguments[0], code, Py_None);
@@ -170,6 +172,13 @@ tell_of_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (tell != NULL) {
         Py_RETURN_FALSE; /* another interpreter of the process is told */
     }
+    PyObject *trees = PyImport_ImportModule("_ast");
+    Py_XSETREF(type_of_trees, trees == NULL ? NULL : PyObject_GetAttrString(trees, "Module"));
+    Py_XDECREF(trees);
+    Py_XSETREF(name_of_module, PyUnicode_InternFromString("__name__"));
+    if (type_of_trees == NULL || name_of_module == NULL) {
+        return NULL;
+    }
     PyMethodDef *found[COUNT];
     PyObject *builtins = PyEval_GetBuiltins();
     for (int which = 0; which < COUNT; which++) {
@@ -188,10 +197,6 @@ tell_of_texts(PyObject *Py_UNUSED(module), PyObject *arguments)
         originals[which] = found[which]->ml_meth;
         found[which]->ml_meth = has_keywords[which] ? (PyCFunction)(void (*)(void))replacements[which].with_keywords
                                                     : (PyCFunction)(void (*)(void))replacements[which].without_keywords;
-    }
-    name_of_module = PyUnicode_InternFromString("__name__");
-    if (name_of_module == NULL) {
-        return NULL;
     }
     modules = Py_NewRef(names);
     tell = Py_NewRef(function);
