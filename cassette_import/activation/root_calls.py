@@ -90,7 +90,7 @@ def run_root(
     enter(activation)
     result = follower = None
     if activation.family is not None:
-        activation.family.is_met = True
+        activation.family.note_meeting()
     try:
         if activation.entered.follows_roots:
             activation.entered.root_begins(f)

@@ -365,7 +365,7 @@ class StackVariant:
             with own_work():
                 levels = [ContextLevel(number, self.keys[number]) for number in numbers]
                 event = self._import_events[numbers] = event_of(self._plan(Events.CALLS, levels))
-            self.family.is_met = True
+            self.family.note_meeting()
         return event
 
     # ---- when another variant replaces this one

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import functools
 import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -362,25 +361,21 @@ def _place() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-@contextlib.contextmanager
-def meeting_functions(*context_types: type) -> Iterator[Callable[[], bool]]:
-    """What says whether functions of the program have run in contexts of these types since the block began."""
-    earlier = [family for each in context_types for family in _families_that_met_functions(each)]
-    for family in earlier:
-        family.is_met = False
-    try:
-        yield lambda: any(map(_has_met_functions, context_types))
-    finally:
-        for family in earlier:
-            family.is_met = True
+def meeting_functions(*context_types: type) -> Callable[[], bool]:
+    """What says whether functions of the program have run in contexts of these types from now on."""
+    earlier = _meetings(context_types)
+    return lambda: any(earlier.get(family) != number for family, number in _meetings(context_types).items())
 
 
 def _has_met_functions(context_type: type) -> bool:
     """Whether functions of the program have run in a context of this type."""
-    return any(True for _ in _families_that_met_functions(context_type))
+    return bool(_meetings((context_type,)))
 
 
-def _families_that_met_functions(context_type: type) -> Iterator[Family]:
-    for variant in list(variants.by_keys.values()):
-        if variant.family.is_met and any(key.context_type is context_type for key in variant.keys):
-            yield variant.family
+def _meetings(context_types: tuple[type, ...]) -> dict[Family, int]:
+    """How often functions of the program have run in contexts of these types, by family, if they have."""
+    return {
+        variant.family: variant.family.meetings
+        for variant in list(variants.by_keys.values())
+        if variant.family.is_met and any(key.context_type is kind for key in variant.keys for kind in context_types)
+    }

@@ -17,15 +17,22 @@ from cassette_import.rewriting.shape import Shape
 class Family:
     """A variant and all variants that replaced it. The entry test of a compiled body checks whether one is in use."""
 
-    __slots__ = ("active", "is_met", "is_silent")
+    __slots__ = ("active", "is_met", "is_silent", "meetings")
 
     def __init__(self) -> None:
         self.active = 0
         """How many activations are in use."""
         self.is_met = False
         """Whether a function was entered in an activation, or an event reached one otherwise."""
+        self.meetings = 0
+        """How often that was noted."""
         self.is_silent = False
         """Whether no block needs a warning any more that nothing was met in it."""
+
+    def note_meeting(self) -> None:
+        """Note that a function was entered in an activation, or that an event reached one otherwise."""
+        self.is_met = True
+        self.meetings += 1
 
 
 class GuardSwitch(Protocol):

@@ -224,7 +224,7 @@ class CodeIndex:
     def add_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
         """Add a unit's compiled body, and the bodies of the functions nested in it to their units."""
         for variant in variants:
-            variant.family.is_met = True
+            variant.family.note_meeting()
             variant.bind_names(names_of(code, variant.shape.prefix))
         self._index_code(unit, code, variants)
 

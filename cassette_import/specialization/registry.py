@@ -324,7 +324,7 @@ class Registry:
             if module is None:
                 return None
             variant.bind_names(module.names)
-            variant.family.is_met = True
+            variant.family.note_meeting()
             record.add_module(module_name)
             record.unindexed.append((module, variant))
             if module.bound_names is not None:

@@ -194,7 +194,7 @@ class Specialiser:
         record = unit.record
         is_covered = record.installed or record.filename in activation.roots
         if is_covered and activation.family is not None:
-            activation.family.is_met = True
+            activation.family.note_meeting()
         while True:
             # A closure may hold wrappers as long as there are any: its plain branch takes them off.
             is_closure = bool(unit.plain.co_freevars) and FLAGS[METADATA_EXISTS]

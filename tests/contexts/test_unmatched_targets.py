@@ -4,10 +4,14 @@ import re
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers.command_line import cassette
 from helpers.pytest_runs import run_pytest
+
+from cassette_import import Context, overdub
+from cassette_import.kits.targets import meeting_functions
 
 FILES = {
     "shop.py": """
@@ -236,3 +240,20 @@ def test_run_names_the_targets_of_a_context_of_the_program(folder):
     )
     done = cassette("run", "-c", "own:Own", "app.py", folder=folder)
     assert "own.py:5: CassetteWarning: Own was active, but: shop.never: no call of it was an event" in done.stderr
+
+
+class Asked(Context):
+    """A context of which two threads ask whether it meets functions."""
+
+
+def test_what_one_thread_asks_about_met_functions_changes_no_answer_to_another_thread():
+    overdub(Asked(), str, 1)
+    has_met = meeting_functions(Asked)
+    answers = [has_met()]
+    overdub(Asked(), str, 1)
+    with ThreadPoolExecutor(1) as executor:
+        has_met_in_thread = executor.submit(meeting_functions, Asked).result()
+        answers += [has_met(), executor.submit(has_met_in_thread).result()]
+        overdub(Asked(), str, 1)
+        answers.append(executor.submit(has_met_in_thread).result())
+    assert answers == [False, True, False, True]

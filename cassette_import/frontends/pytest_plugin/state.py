@@ -159,7 +159,7 @@ class PluginState:
                 made = stack.enter_context(self.active(*marker.args, **marker.kwargs, title=title))
                 if made is not None and not installed():
                     contexts = made if isinstance(made, tuple) else (made,)
-                    have_met_functions = stack.enter_context(meeting_functions(*map(type, contexts)))
+                    have_met_functions = meeting_functions(*map(type, contexts))
                     stack.callback(self._note_unmet, title, have_met_functions)
         except pytest.UsageError as error:
             return str(error)
