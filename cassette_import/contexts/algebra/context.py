@@ -7,7 +7,6 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
@@ -18,15 +17,16 @@ from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS, ORDERINGS
 from cassette_import.kits.numbers.fold_calls import fold_call
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, is_decided_by_types, unshared
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN, is_decided_by_types, unshared
 from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
 from cassette_import.kits.numbers.numeric_values import is_array
 from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
 from cassette_import.kits.numbers.partials import JOINT_PARTIALS, PARTIALS
 from cassette_import.kits.numbers.row import STEP
+from cassette_import.kits.numbers.ruled_numbers import Ruled
 from cassette_import.kits.numbers.sizes import COUNTS, SIZES
-from cassette_import.kits.numbers.table import COMPARISONS, FOLDS, NUMBERS, QUESTIONS, ROUNDINGS, TRUTHS, functions_of
-from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.kits.numbers.table import COMPARING, FOLDS, NUMBERS, QUESTIONS, ROUNDINGS, TRUTHS, functions_of
+from cassette_import.kits.tagged_containers import with_items_tagged
 from cassette_import.kits.tagging import Tagged, leaf_name, plain, run
 
 __all__ = ["EVERY_ALGEBRA", "SYNONYMS", "Algebra", "Meaningless", "Number", "apply_rule", "evaluate"]
@@ -41,8 +41,7 @@ SYNONYMS: Final[dict[Any, Any]] = {
 }
 """Functions that have the rule of another one, so that a table needs one row for both."""
 
-_COMPARISONS: Final = frozenset(functions_of(COMPARISONS))
-_TRUTH_VALUES: Final = frozenset(functions_of((*COMPARISONS, *TRUTHS, *QUESTIONS)))
+_TRUTH_VALUES: Final = COMPARING.union(functions_of((*TRUTHS, *QUESTIONS)))
 """Functions that return a truth value. A system that follows values decides them by the values."""
 
 _ROUNDINGS: Final = (
@@ -58,7 +57,7 @@ def apply_rule(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if keywords or not pairs or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     if not _are_numbers(values):
-        if f in _COMPARISONS and is_decided_by_types(ctx, arguments, (numbers.Number,)):
+        if f in COMPARING and is_decided_by_types(ctx, arguments, (numbers.Number,)):
             return f(*map(plain, arguments))
         return call_without_overload(f, arguments, keywords)
     found, name = dict(pairs), SYNONYMS.get(f, f)
@@ -70,7 +69,7 @@ def apply_rule(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
             return run(f, *values)
         if f is operator.pos:
             return arguments[0]
-        raise ctx.meaningless(f, "no rule is known for")
+        raise ctx.refused(f, ctx.without_rule)
     value = run(f, *values)
     return with_metadata(value, own_tag, _meaning(ctx, name, value, values, found))
 
@@ -93,7 +92,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     if not ctx.knows(pair):
         if f in (min, max):  # the metadata of the item moves; the context decides whether values may be compared
             return call_without_overload(f, call.arguments, keywords)
-        raise ctx.meaningless(f, "no rule is known for")
+        raise ctx.refused(f, ctx.without_rule)
     meanings = ctx.guarded(f, lambda: ctx.operands(f, values, dict(pairs)))
 
     def both(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -103,8 +102,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 
     value, meaning = functools.reduce(both, zip(values, meanings, strict=True))
     if not any(type(one) is Tagged for one in values):
-        count = len(call.start)
-        value = f(values[count:], *values[:count]) if f is not math.prod else f(values)
+        value = call.value_of(values)
     return with_metadata(value, own_tag, meaning)
 
 
@@ -112,7 +110,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 def _compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if ctx.knows(f) or f in ctx.decisions:
         return apply_rule(ctx, f, *arguments, **keywords)
-    if f in ORDERINGS and not _COMPARISONS.isdisjoint(ctx.decisions):
+    if f in ORDERINGS and not COMPARING.isdisjoint(ctx.decisions):
         return call_without_overload(f, arguments, keywords)  # the system's order may differ from that of the values
     return compose(ctx, f, *arguments, **keywords)
 
@@ -138,7 +136,7 @@ class Meaningless(NotOverdubbable):
     """
 
 
-class Algebra(LosesNothing, tagging=True):
+class Algebra(Ruled, tagging=True):
     """The base of number systems: unmodified code computes with numbers that have a meaning beside their value.
 
     A subclass gives a table `rules`, or a method `meaning`. A function without a rule is an error, `Meaningless`.
@@ -174,6 +172,8 @@ class Algebra(LosesNothing, tagging=True):
     rules: ClassVar[Mapping[Any, Callable[..., Any]]] = {}
     decisions: ClassVar[Mapping[Any, Callable[..., Any]]] = {}
     follows_values: ClassVar[bool] = False
+    without_rule = "no rule is known for"
+    its_numbers = "numbers of the system"
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -203,10 +203,10 @@ class Algebra(LosesNothing, tagging=True):
     def operands(self, f: Any, values: Sequence[Any], found: Mapping[int, Any]) -> list[Any]:
         """The meanings of arguments, of which some have one already, by their number."""
         if any(one is UNKNOWN for one in found.values()):
-            raise self.meaningless(f, "an argument was made from numbers by code without rules, in")
+            raise self.refused(f, "an argument was made from numbers by code without rules, in")
         return [found[number] if number in found else self.lift(value) for number, value in enumerate(values)]
 
-    def meaningless(self, f: Any, reason: str) -> Meaningless:
+    def refused(self, f: Any, reason: str) -> Meaningless:
         """The error for a call whose result has no meaning. It is raised again if the program catches it."""
         site = nearest_site()
         name = type(self).__name__
@@ -222,32 +222,19 @@ class Algebra(LosesNothing, tagging=True):
             if error is self.failure:
                 raise
             text = str(error) if isinstance(error, Meaningless) else f"{type(error).__name__}: {error}"
-            raise self.meaningless(f, f"{text}, in") from error
+            raise self.refused(f, f"{text}, in") from error
 
-    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        """Refuse a number that a function without a rule computed."""
-        found = self._attribute(arguments) if f is getattr else self.converted(f, arguments)
-        if found is not NO_METADATA:
-            return found
-        if id(f) in SIZES:
-            return NO_METADATA
-        if self.follows_values and (isinstance(value, bool) or id(f) in COUNTS):
-            return NO_METADATA
-        if value is None or isinstance(value, (numbers.Number, FunctionType)):
-            raise self.meaningless(f, "no rule is known for")
-        if self.is_called_later(value, f, arguments, keywords):
-            raise self.meaningless(f, "a function may be called later with numbers of the system, by")
-        return UNKNOWN
+    def is_independent(self, value: Any, f: Any, arguments: tuple[Any, ...]) -> bool:
+        return id(f) in SIZES or (self.follows_values and (isinstance(value, bool) or id(f) in COUNTS))
 
-    def _attribute(self, arguments: tuple[Any, ...]) -> Any:
-        """The meaning of an attribute of a number."""
+    def attribute(self, arguments: tuple[Any, ...]) -> Any:
         is_real = isinstance(plain(arguments[0]), numbers.Real)
         return metadata(arguments[0], self) if is_real and plain(arguments[1]) == "real" else NO_METADATA
 
     def compared(self, f: Any) -> None:
         """A leaf is about to compare values, or to hash them."""
         if not self.follows_values:
-            raise self.meaningless(f, "no rule is known for")
+            raise self.refused(f, self.without_rule)
 
     def tested(self, f: Any, value: Any) -> Any:
         """A leaf is about to test the truth of a number, or its sign."""
@@ -324,7 +311,7 @@ def evaluate(algebra: Algebra, f: Callable[..., Any], /, *args: Any, **keywords:
         given = [_given(algebra, argument) for argument in args]
         named = {name: _given(algebra, argument) for name, argument in keywords.items()}
         result = overdub(algebra, f, *given, **named)
-    return _read(algebra, result)
+    return algebra.read(result, Number)
 
 
 def _given(ctx: Algebra, value: Any) -> Any:
@@ -334,13 +321,3 @@ def _given(ctx: Algebra, value: Any) -> Any:
     if is_array(value) and value.dtype.kind == "O":
         raise NotOverdubbable("numbers in arrays have no meaning: give lists of numbers")
     return with_items_tagged(ctx, value, functools.partial(_given, ctx))
-
-
-def _read(ctx: Algebra, value: Any) -> Any:
-    """A result, with a `Number` for each number that has a meaning."""
-    found, bare = metadata(value, ctx), plain(value)
-    if found is UNKNOWN and not isinstance(bare, (list, tuple, dict)):
-        return bare
-    if found is not NO_METADATA and found is not UNKNOWN:
-        return Number(bare, found)
-    return with_items_read(ctx, value, functools.partial(_read, ctx))

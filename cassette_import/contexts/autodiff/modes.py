@@ -21,6 +21,7 @@ from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose, finished, ieee
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
+from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
 from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
 from cassette_import.kits.numbers.own_operators import (
@@ -39,8 +40,9 @@ from cassette_import.kits.numbers.partials import (
     constant,
     partials_of,
 )
+from cassette_import.kits.numbers.table import FOLDS as OF_TWO
 from cassette_import.kits.numbers.table import row_of
-from cassette_import.kits.tagging import Tagged, items_outside, leaf_name, metas_of, plain, run, wrapped
+from cassette_import.kits.tagging import Tagged, leaf_name, metas_of, plain, run, wrapped
 
 __all__ = [
     "ATTRIBUTES",
@@ -335,21 +337,17 @@ def _pairs(f: Any, value: Any, values: list[Any], found: list[tuple[int, Any]]) 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
     """The overload of a function of the items of an iterable, such as `sum`."""
-    given = items_outside(items)
-    own_tag, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
+    call = fold_call(f, items, start, keywords)
+    own_tag, values, found = split_metadata(ctx, call.operands)
     if not found:
-        if has_no_metadata(given):
-            return call_without_overload(f, (given, *start), keywords)
-        return fallback(ctx, f, given, *start, **keywords)
+        if has_no_metadata(call.items):
+            return call_without_overload(f, call.arguments, keywords)
+        return fallback(ctx, f, *call.arguments, **keywords)
     if runs_own_method(f, values):
-        raise ctx.refuse(no_rule_error(f, given))
-    numbers = [plain(value) for value in values]
-    if start or keywords:
-        value = f(numbers[1:], *(numbers[:1] if start else ()), **dict.fromkeys(keywords, numbers[0]))
-    else:
-        value = f(numbers)
+        raise ctx.refuse(no_rule_error(f, call.items))
+    value = call.value_of(map(plain, values))
     if any(type(one) is Tagged for one in values):
-        value = wrapped(value, metas_of(functools.reduce(functools.partial(run, _PAIRWISE[f]), values)))
+        value = wrapped(value, metas_of(functools.reduce(functools.partial(run, OF_TWO[f]), values)))
     return with_metadata(value, own_tag, _derivative(ctx, f, value, values, found))
 
 
@@ -359,7 +357,6 @@ def has_no_metadata(items: list[Any]) -> bool:
 
 
 ALL_PARTIALS: Final = {**PARTIALS, **COMPLEX_PARTIALS}
-_PAIRWISE = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
 
 for _function in (*ALL_PARTIALS, *JOINT_PARTIALS):
     Differentiating.overdub.register(_function)(differentiate)

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import numbers
 import operator
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from threading import get_ident
-from types import FunctionType
 from typing import Any, Final, NamedTuple
 
-from cassette_import.activation.tagging import NO_METADATA, metadata, tag
+from cassette_import.activation.tagging import tag
 from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.operations import OPERATIONS, Operation
 from cassette_import.contexts.contract.traces import Box, Condition, Step
 from cassette_import.errors import CassetteError
+from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.enclosures.bounds import Bounds, Empty, exactly, middle
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
-from cassette_import.kits.tagging import plain
+from cassette_import.kits.numbers.fold_calls import FoldCall
+from cassette_import.kits.numbers.lost_numbers import unshared
+from cassette_import.kits.numbers.ruled_numbers import NO_RULE_FOR_OPERANDS, Bounded
 
-__all__ = ["REAL_NUMBERS", "Node", "Option", "PathRecorder", "Unreachable"]
-
-REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
-
-_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
-
+__all__ = ["Node", "Option", "PathRecorder", "Unreachable"]
 
 _OF_INFINITY: Final = frozenset(
     {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, min, max}
@@ -52,7 +47,7 @@ class Unreachable(BaseException):
     """No number of the box takes this path. Programs do not catch it."""
 
 
-class PathRecorder(LosesNothing, tagging=True):
+class PathRecorder(Bounded, tagging=True):
     """Records what a function computes on one path, for the numbers of a box.
 
     Parameters
@@ -66,6 +61,10 @@ class PathRecorder(LosesNothing, tagging=True):
     paths:
         How many paths the caller allows in all: for messages.
     """
+
+    without_rule = "there is no rule that contracts"
+    its_numbers = points = "numbers of the box"
+    error_type, bounds_type = NotContracted, Node
 
     def __init__(self, box: Box = (), decisions: Sequence[int] = (), *, room: int = 0, paths: int = 0) -> None:
         super().__init__()
@@ -131,14 +130,24 @@ class PathRecorder(LosesNothing, tagging=True):
             self.steps.append(Step(self._known[key].place, operation, tuple(operand.place for operand in operands)))
         return self._known[key]
 
-    def operand(self, f: Any, value: Any) -> Node:
-        """The node of an operand of a function."""
-        known, bare = metadata(value, self), plain(value)
-        if isinstance(known, Node):
-            return known
-        if known is UNKNOWN or not isinstance(bare, REAL_NUMBERS) or not (math.isfinite(bare) or f in _OF_INFINITY):
-            raise self.not_contracted(f, "there is no rule for such operands of")
-        return self.constant(bare)
+    def is_operand(self, f: Any, value: Any) -> bool:
+        return super().is_operand(f, value) and (math.isfinite(value) or f in _OF_INFINITY)
+
+    @hidden
+    def apply(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+        operands = [self.operand(f, argument) for argument in arguments]
+        try:
+            result = self.rules[f](self, f, *operands)
+        except Exception as error:
+            if error is self.intended or isinstance(error, CassetteError):
+                raise
+            raise self.refused(f, NO_RULE_FOR_OPERANDS) from error
+        return self.number(result) if isinstance(result, Node) else result
+
+    @hidden
+    def fold(self, f: Any, call: FoldCall) -> Any:
+        operands = [self.operand(f, value) for value in call.operands]
+        return self.number(functools.reduce(functools.partial(self.node, self.folds[f]), operands))
 
     # ---- decisions
 
@@ -201,46 +210,7 @@ class PathRecorder(LosesNothing, tagging=True):
 
     # ---- what leaves do with numbers
 
-    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        """Refuse a number that a function without a rule computed: it may be anything."""
-        if self.depends_on_no_number(f, arguments):
-            return NO_METADATA
-        found = self._attribute(arguments) if f is getattr else self.converted(f, arguments)
-        if found is not NO_METADATA:
-            return found
-        if value is None or isinstance(value, (numbers.Number, FunctionType)):
-            raise self.not_contracted(f, "there is no rule that contracts")
-        if self.is_called_later(value, f, arguments, keywords):
-            raise self.not_contracted(f, "a function may be called later with numbers of the box, by")
-        return UNKNOWN
-
-    def _attribute(self, arguments: tuple[Any, ...]) -> Any:
-        name, node = plain(arguments[1]), metadata(arguments[0], self)
-        if not isinstance(node, Node):
-            return NO_METADATA
-        return node if name == "real" else self.constant(0) if name == "imag" else NO_METADATA
-
-    def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
-        """Refuse an exception of a leaf: it was called with some numbers of the box, and might return for others."""
-        if isinstance(error, (ArithmeticError, LookupError, ValueError)):
-            raise self.not_contracted(f, f"some numbers of the box raise {type(error).__name__} in") from error
-
-    def not_contracted(self, f: Any, reason: str) -> CassetteError:
-        """The error for a call without a rule."""
-        return self.refuse(NotContracted(f, nearest_site(), reason))
-
-    def compared(self, f: Any) -> None:
-        """A leaf is about to compare numbers, or to hash them: what it does would be a guess."""
-        raise self.not_contracted(f, "there is no rule for such operands of")
-
-    def tested(self, f: Any, value: Any) -> bool:
-        """A leaf is about to test the truth of a number, or its sign: what its bounds decide."""
-        node, bare = metadata(value, self), plain(value)
-        if isinstance(bare, _CONTAINERS):
-            return bool(bare)
-        if not isinstance(node, Node):
-            self.compared(f)
-        low, high = self.bounds[node.place]
+    def check_sign(self, f: Any, bounds: Any) -> None:
+        low, high = self.bounds[bounds.place]
         if low <= 0.0 <= high and (low, high) != (0.0, 0.0):
             self.compared(f)
-        return bare  # type: ignore[no-any-return]  # a number between the bounds: all have the same sign

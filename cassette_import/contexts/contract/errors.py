@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cassette_import.errors import CassetteError, NotOverdubbable
+from cassette_import.errors import CassetteError
 from cassette_import.kits.events import CallSite
-from cassette_import.kits.tagging import leaf_name
+from cassette_import.kits.numbers.ruled_numbers import NoRule
 
 __all__ = ["NotContracted", "TooManyPaths"]
 
 
-class NotContracted(NotOverdubbable):
+class NotContracted(NoRule):
     """A function without a rule computed something from the numbers of a box. `site` is its call site."""
-
-    def __init__(self, function: Any, site: CallSite, reason: str) -> None:
-        self.site = site
-        super().__init__(
-            f"{reason} {leaf_name(function)}, at {site}: {site.source}\n"
-            "Compute the same with functions that have one, or, if it is Python, install its package"
-        )
 
 
 class TooManyPaths(CassetteError):

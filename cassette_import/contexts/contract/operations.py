@@ -37,29 +37,7 @@ from cassette_import.kits.numbers.enclosures.functions import (
 )
 from cassette_import.kits.numbers.row import Row
 
-__all__ = [
-    "OPERATIONS",
-    "Operation",
-    "of_absolute",
-    "of_arccosine",
-    "of_arcsine",
-    "of_arctangent",
-    "of_cosine",
-    "of_difference",
-    "of_even",
-    "of_maximum",
-    "of_minimum",
-    "of_power",
-    "of_product",
-    "of_quotient",
-    "of_real_power",
-    "of_sine",
-    "of_sum",
-    "of_tangent",
-    "one",
-    "power",
-    "raised_to",
-]
+__all__ = ["OPERATIONS", "Operation", "power", "raised_to"]
 
 # ---- what is left of the operands of an operation when its result is known: the inverses of functions of bounds
 #

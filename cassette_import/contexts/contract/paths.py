@@ -13,28 +13,23 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final
 
-from cassette_import.activation.tagging import allmetadata, metadata
+from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.contract.context import REAL_NUMBERS, Node, Option, PathRecorder, Unreachable
+from cassette_import.contexts.contract.context import Node, Option, PathRecorder, Unreachable
 from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
 from cassette_import.contexts.contract.traces import Box, Condition, Trace
-from cassette_import.errors import CassetteError, NotOverdubbable
-from cassette_import.interpreter.callables import python_function
-from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.kits.numbers.composed_calls import compose
-from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
+from cassette_import.errors import CassetteError
+from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.elementary import ELEMENTARY
 from cassette_import.kits.numbers.enclosures.bounds import Bounds, contains
 from cassette_import.kits.numbers.enclosures.functions import HALF_PI, PI
-from cassette_import.kits.numbers.fold_calls import fold_call
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN, is_decided_by_types
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.lost_numbers import UNKNOWN
 from cassette_import.kits.numbers.row import Row
-from cassette_import.kits.numbers.table import COMPARISONS, functions_of
+from cassette_import.kits.numbers.ruled_numbers import NO_RULE_FOR_OPERANDS, check_function
 from cassette_import.kits.tagged_containers import with_items_read
-from cassette_import.kits.tagging import RULED_WHILE_TAGGED, plain
+from cassette_import.kits.tagging import plain
 
-__all__ = ["DECISIONS", "FOLDS", "RULES", "Path", "PathRecorder", "check_function", "less", "paths"]
+__all__ = ["FOLDS", "RULES", "Path", "check_recordable", "paths"]
 
 # ---- the rules of functions of numbers: the operations and decisions of which each one consists
 #
@@ -95,7 +90,7 @@ def _integers(to: PathRecorder, f: Any, x: Node, nearest: Callable[[float], int]
     if math.isinf(low) or math.isinf(high):
         raise to.too_many_paths()
     if max(-low, high) > 2.0**52:
-        raise to.not_contracted(f, "the integers are too large for the bounds of")
+        raise to.refused(f, "the integers are too large for the bounds of")
     return range(nearest(low), nearest(high) + 1)
 
 
@@ -116,7 +111,7 @@ def _trunc(to: PathRecorder, f: Any, x: Node) -> int:
 
 def _round(to: PathRecorder, f: Any, x: Node, *digits: Node) -> int:
     if digits:
-        raise to.not_contracted(f, "there is no rule for such operands of")
+        raise to.refused(f, NO_RULE_FOR_OPERANDS)
     return to.integer(_integers(to, f, x, round), lambda n: _within(x, n - 0.5, n + 0.5))
 
 
@@ -149,7 +144,7 @@ def _domain(to: PathRecorder, f: Any, x: Node, inside: Condition, outside: Condi
         except Exception as error:
             to.intended = error
             raise
-        raise to.not_contracted(f, "some numbers of the box leave the domain of")
+        raise to.refused(f, "some numbers of the box leave the domain of")
 
 
 def _above(name: str, low: float, *, closed: bool, offending: float) -> Rule:
@@ -212,7 +207,7 @@ def _gamma(name: str) -> Rule:
 
     def rule(to: PathRecorder, f: Any, x: Node) -> Node:
         if to.bounds[x.place][0] <= 0.0:
-            raise to.not_contracted(f, "there is a rule only for numbers above zero of")
+            raise to.refused(f, "there is a rule only for numbers above zero of")
         return _finite(to, f, to.node(name, x), 1e308)
 
     return rule
@@ -228,7 +223,7 @@ def _pow(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
         return _constant_power(to, f, x, exponent)
     first = to.bounds[x.place][0]
     if first <= 0.0:
-        raise to.not_contracted(f, "there is a rule only for powers of numbers above zero of")
+        raise to.refused(f, "there is a rule only for powers of numbers above zero of")
     return _finite(to, f, to.node("exp", to.node("mul", y, to.node("log", x))), 10.0, 1000.0)
 
 
@@ -242,7 +237,7 @@ def _constant_power(to: PathRecorder, f: Any, x: Node, exponent: Any) -> Node:
         return _finite(to, f, to.node(power(n), x), 10.0, 1000.0)
     low, _ = to.bounds[x.place]
     if low < 0.0:
-        raise to.not_contracted(f, "some numbers of the box are negative and have no real power, in")
+        raise to.refused(f, "some numbers of the box are negative and have no real power, in")
     if exponent < 0:
         _nonzero(to, f, x, 0.0, -1.0)
     return _finite(to, f, to.node(raised_to(to.bounds[to.constant(exponent).place]), x), 10.0, 1000.0)
@@ -294,7 +289,7 @@ def _copysign(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
 def _ldexp(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
     exponent = to.exact.get(y)
     if exponent is None:
-        raise to.not_contracted(f, "there is no rule for such operands of")
+        raise to.refused(f, NO_RULE_FOR_OPERANDS)
     return _finite(to, f, to.node("mul", x, to.constant(2.0**exponent)), 1.0, 10000)
 
 
@@ -372,59 +367,11 @@ RULES: Final[dict[Any, Rule]] = {
 }  # fmt: skip
 """Functions of numbers."""
 
-DECISIONS: Final = frozenset(functions_of(COMPARISONS))
-"""The comparisons, which programs also apply to other values than numbers."""
-
 FOLDS: Final[dict[Any, str]] = {sum: "add", math.fsum: "add", math.prod: "mul", min: "min", max: "max"}
 """Functions of the items of an iterable, and the operation that takes one more item."""
 
 
-# ---- the overloads of `PathRecorder` for functions of numbers, and folds
-#
-# Importing the module registers them. The overloads are hidden frames, because the program may inspect its callers.
-
-
-@hidden
-def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-    if not allmetadata(ctx, *arguments, *keywords.values()) or runs_own_method(f, arguments):
-        return call_without_overload(f, arguments, keywords)
-    if not all(isinstance(plain(one), REAL_NUMBERS) for one in arguments):
-        if f in DECISIONS and is_decided_by_types(ctx, arguments, REAL_NUMBERS):
-            return f(*map(plain, arguments))
-        return call_without_overload(f, arguments, keywords)
-    operands = [ctx.operand(f, argument) for argument in arguments]
-    if keywords:
-        raise ctx.not_contracted(f, "there is no rule for such operands of")
-    try:
-        found = RULES[f](ctx, f, *operands)
-    except Exception as error:
-        if error is ctx.intended or isinstance(error, CassetteError):
-            raise
-        raise ctx.not_contracted(f, "there is no rule for such operands of") from error
-    return ctx.number(found) if isinstance(found, Node) else found
-
-
-@hidden
-def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
-    call = fold_call(f, items, more, keywords)
-    if not allmetadata(ctx, *call.operands) or runs_own_method(f, call.operands):
-        return call_without_overload(f, call.arguments, keywords)
-    if set(keywords) - {"start", "default"}:
-        raise ctx.not_contracted(f, "there is no rule for such operands of")
-    operands = [ctx.operand(f, value) for value in call.operands]
-    return ctx.number(functools.reduce(functools.partial(ctx.node, FOLDS[f]), operands))
-
-
-for _function in RULES:
-    PathRecorder.overdub.register(_function)(_apply)
-for _function in FOLDS:
-    PathRecorder.overdub.register(_function)(_fold)
-for _function in COMPOSITIONS:
-    if _function not in APPROXIMATE:
-        PathRecorder.overdub.register(_function)(compose)
-
-
-RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel
+PathRecorder.register(RULES, FOLDS)
 
 
 # ---- the paths of a function through its branches, each recorded as a trace
@@ -441,12 +388,10 @@ class Path:
         self.is_tuple = is_tuple
 
 
-def check_function(f: Callable[..., Any]) -> None:
+def check_recordable(f: Callable[..., Any]) -> None:
     """Raise an error if a function cannot be recorded."""
-    if not callable(f):
-        raise TypeError(f"the function must be callable, not {f!r}")
-    if python_function(f) is None and not any(f in rules for rules in (RULES, FOLDS, COMPOSITIONS)):
-        raise NotOverdubbable(f"{f!r} has no Python source, and no rule is known that contracts it")
+    refusal = f"{f!r} has no Python source, and no rule is known that contracts it"
+    check_function(f, (RULES, FOLDS, COMPOSITIONS), refusal)
 
 
 def paths(f: Callable[..., Any], box: Box, max_paths: int) -> list[Path]:

@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.contract.errors import TooManyPaths
-from cassette_import.contexts.contract.paths import Path, check_function, paths
+from cassette_import.contexts.contract.paths import Path, check_recordable, paths
 from cassette_import.contexts.contract.traces import Box, Trace
 from cassette_import.kits.numbers.enclosures.bounds import (
     ZERO,
@@ -33,17 +33,7 @@ from cassette_import.kits.numbers.enclosures.bounds import (
 )
 from cassette_import.kits.numbers.enclosures.functions import working_precision
 
-__all__ = [
-    "Solution",
-    "as_box",
-    "contract",
-    "hull_of",
-    "narrowed",
-    "narrowed_by_derivatives",
-    "proven",
-    "solve",
-    "targets_of",
-]
+__all__ = ["Solution", "contract", "solve"]
 
 # ---- interval Newton methods on a trace: smaller boxes from derivatives, and the proof that a box has one solution
 
@@ -272,7 +262,7 @@ def contract(f: Callable[..., Any], box: Sequence[Any], value: Any, *, max_paths
     >>> contract(lambda x: abs(x) + 1, ((-5, 5),), 0.5) is None
     True
     """
-    check_function(f)
+    check_recordable(f)
     sides = as_box(box)
     with working_precision():
         found = []
@@ -379,7 +369,7 @@ def solve(
     >>> root
     Solution(box=((1.414213562373095, 1.414213562373095...),), unique=True, inner=False)
     """
-    check_function(f)
+    check_recordable(f)
     sides = as_box(box)
     _check_width(width)
     found: list[Solution] = []

@@ -14,17 +14,14 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.intervals.context import REAL_NUMBERS, Interval, Intervals
+from cassette_import.contexts.intervals.context import Interval, Intervals
 from cassette_import.contexts.intervals.rules import CHOICES, FOLDS, RULES, bounds
-from cassette_import.errors import NotOverdubbable
-from cassette_import.interpreter.callables import python_function
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.enclosures.spans import as_span
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN
-from cassette_import.kits.tagged_containers import sequence_like, with_items_read, with_items_tagged
-from cassette_import.kits.tagging import plain
+from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS
+from cassette_import.kits.numbers.ruled_numbers import check_function
+from cassette_import.kits.tagged_containers import sequence_like, with_items_tagged
 
 __all__ = ["enclosure"]
 
@@ -62,10 +59,8 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
     >>> enclosure(lambda x: 1 - x if x < 1 else x - 1, Interval(0.5, 1.75), splits=1)
     Interval(low=-0.75..., high=0.75...)
     """
-    if not callable(f):
-        raise TypeError(f"the function must be callable, not {f!r}")
-    if python_function(f) is None and not any(f in rules for rules in (RULES, CHOICES, FOLDS, COMPOSITIONS)):
-        raise NotOverdubbable(f"there is no enclosure of {f!r}: it has no Python source, and no rule is known for it")
+    refusal = f"there is no enclosure of {f!r}: it has no Python source, and no rule is known for it"
+    check_function(f, (RULES, CHOICES, FOLDS, COMPOSITIONS), refusal)
     branches: list[list[Any]] = [[]]
     results = []
     while branches:
@@ -73,7 +68,7 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
         ctx.decisions = branches.pop()
         with ctx.checked():
             result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
-        results.append(_read(ctx, result))
+        results.append(ctx.read(result, lambda value, span: Interval(*bounds(span))))
         splits = ctx.splits
         branches += ctx.other_branches
     return functools.reduce(_union, results)
@@ -84,16 +79,6 @@ def _given(ctx: Intervals, value: Any) -> Any:
     if isinstance(value, Interval):
         return ctx.enclosed(value)
     return with_items_tagged(ctx, value, functools.partial(_given, ctx))
-
-
-def _read(ctx: Intervals, value: Any) -> Any:
-    """A result, with an interval instead of each enclosed number."""
-    found, bare = ctx.interval(value), plain(value)
-    if found is not None:
-        return found
-    if metadata(value, ctx) is UNKNOWN and not isinstance(bare, (list, tuple, dict)):
-        return bare
-    return with_items_read(ctx, value, functools.partial(_read, ctx))
 
 
 def _union(one: Any, other: Any) -> Any:

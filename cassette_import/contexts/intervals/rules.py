@@ -24,7 +24,7 @@ from cassette_import.kits.numbers.enclosures.spans import (
     whole_below,
 )
 from cassette_import.kits.numbers.row import Domain, Row
-from cassette_import.kits.numbers.table import COMPARISONS, NUMBERS, functions_of
+from cassette_import.kits.numbers.table import COMPARING, NUMBERS, functions_of
 
 __all__ = [
     "CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "OVERFLOWING", "RULES", "OutsideDomain", "bounds", "fits_floats",
@@ -239,7 +239,7 @@ OF_ZERO: Final[dict[Any, tuple[int, Callable[..., Any]]]] = {
 """Functions for which the sign of a constant zero matters: the number of the argument, and a rule that gets the sign.
 A span has no negative zero."""
 
-DECISIONS: Final = frozenset(functions_of(COMPARISONS))
+DECISIONS: Final = COMPARING
 """The comparisons, which programs also apply to other values than numbers."""
 
 FOLDS: Final[dict[Any, Callable[[Sequence[Any]], Any]]] = {

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from cassette_import.contexts.intervals.context import REAL_NUMBERS, Interval, NotEnclosed, Undecided
+from cassette_import.contexts.intervals.context import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
     FOLDS,
@@ -36,6 +36,7 @@ from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken
 from cassette_import.errors import CassetteError
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.enclosures.spans import Span, as_span
+from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS
 from cassette_import.kits.tagged_containers import sequence_like
 
 __all__ = ["enclosure"]

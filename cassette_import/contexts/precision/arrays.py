@@ -18,7 +18,6 @@ from cassette_import.contexts.precision.context import (
     ALL_BITS,
     DECISIONS,
     OF_NUMBERS,
-    REAL_NUMBERS,
     Precision,
     Shadow,
     bits_between,
@@ -29,7 +28,7 @@ from cassette_import.contexts.precision.context import (
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.array_items import cursor_of_tagged
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS, UNKNOWN
 from cassette_import.kits.numbers.own_operators import call_without_overload
 from cassette_import.kits.numbers.row import Row
 from cassette_import.kits.numbers.sizes import SIZES

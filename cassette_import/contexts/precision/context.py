@@ -28,7 +28,7 @@ from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.fold_calls import fold_call
-from cassette_import.kits.numbers.lost_numbers import UNKNOWN, LosesNothing, unshared
+from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS, UNKNOWN, LosesNothing, unshared
 from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
 from cassette_import.kits.numbers.row import Row
 from cassette_import.kits.numbers.sizes import COUNTS
@@ -42,10 +42,8 @@ __all__ = [
     "DECISIONS",
     "FOLDS",
     "OF_NUMBERS",
-    "REAL_NUMBERS",
     "RULES",
     "Culprit",
-    "Losses",
     "MPContext",
     "Precision",
     "Shadow",
@@ -323,7 +321,6 @@ pre {{ margin: 0 }}
 
 # ---- the context `Precision`: each float has a shadow of high precision, and each expression the bits that it lost
 
-REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 _FEW_BITS: Final = 5.0
 """An expression is a culprit if it loses more bits than that: every rounding loses one."""
 _NO_SITES: Final[frozenset[CallSite]] = frozenset()
@@ -567,17 +564,11 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         or runs_own_method(f, operands)
     ):
         return call_without_overload(f, call.arguments, keywords)
-
-    count = len(call.start)
-
-    def compute(numbers: Any) -> Any:
-        return f(list(numbers[count:]), **dict(zip(("start",), numbers[:count], strict=False)))
-
-    value = compute(values)
+    value = call.value_of(values)
     if not isinstance(value, float):
         return value
     found = FOLDS[f](ctx.mp, [ctx.shadow_of(operand).value for operand in operands])
-    return ctx.with_shadow(value, found, operands, compute)
+    return ctx.with_shadow(value, found, operands, call.value_of)
 
 
 @hidden

@@ -19,10 +19,10 @@ from cassette_import.contexts.precision.context import (
     culprit_lines,
 )
 from cassette_import.errors import NotOverdubbable
-from cassette_import.interpreter.callables import python_function
 from cassette_import.kits.events import CallSite
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
 from cassette_import.kits.numbers.numeric_values import array_types, is_array
+from cassette_import.kits.numbers.ruled_numbers import check_function
 from cassette_import.kits.tagged_containers import with_items_read, with_items_tagged
 from cassette_import.kits.tagging import plain
 from cassette_import.kits.text import plural
@@ -109,10 +109,8 @@ def shadow(f: Callable[..., Any], *args: Any, digits: int = 50) -> Shadowed:
     >>> [round(culprit.bits) for culprit in found.culprits]
     [35]
     """
-    if not callable(f):
-        raise TypeError(f"the function must be callable, not {f!r}")
-    if python_function(f) is None and not any(f in rules for rules in (RULES, FOLDS, COMPOSITIONS)):
-        raise NotOverdubbable(f"there is no exact value of {f!r}: it has no Python source, and no rule is known for it")
+    refusal = f"there is no exact value of {f!r}: it has no Python source, and no rule is known for it"
+    check_function(f, (RULES, FOLDS, COMPOSITIONS), refusal)
     arrays = _arrays()
     ctx = _Strict(digits=digits) if arrays is None else arrays.ArrayPrecision(digits=digits)
     with ctx.checked():

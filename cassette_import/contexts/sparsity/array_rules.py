@@ -20,19 +20,7 @@ from cassette_import.contexts.sparsity.number import Number, curved, linear
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.kits.tagged_containers import sequence_like
 
-__all__ = [
-    "FUNCTIONS",
-    "Handler",
-    "axis_of",
-    "call_plain",
-    "cast",
-    "depends",
-    "each",
-    "handles",
-    "joined_over",
-    "terms_of",
-    "untermed",
-]
+__all__ = ["FUNCTIONS", "axis_of", "call_plain", "cast", "depends", "each", "handles", "joined_over"]
 
 # ---- the table of NumPy's functions with a rule, and the tools that the rules share
 

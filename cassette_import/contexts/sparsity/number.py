@@ -16,18 +16,15 @@ from typing import Any, Final
 from cassette_import.contexts.sparsity.errors import is_guarded, name_of
 from cassette_import.contexts.sparsity.run import Run, joined
 from cassette_import.kits.numbers.row import CURVED, FIRST, FUSED, LINEAR, PRODUCT, QUOTIENT, STEP
-from cassette_import.kits.numbers.table import BY_UFUNC, ROWS, functions_of
+from cassette_import.kits.numbers.table import BY_UFUNC, COMPARING, ROWS, functions_of
 
 __all__ = [
     "DISPATCH",
     "FOLDS",
     "KINDS",
-    "TOTAL",
     "UFUNC_KINDS",
-    "Kind",
     "Number",
     "apply",
-    "check_domain",
     "dependence_of",
     "number",
     "value_of",
@@ -94,7 +91,7 @@ _KINDS: Final[dict[str, Kind]] = {
 KINDS: Final[dict[Any, Kind]] = {function: _KINDS[row.dependence] for row in ROWS for function in row.functions}
 """The kind of each function of numbers."""
 
-TOTAL: Final = frozenset(functions_of(row for row in ROWS if row.total))
+_TOTAL: Final = frozenset(functions_of(row for row in ROWS if row.total))
 """Functions that raise no exception for any float that is not infinite."""
 
 FOLDS: Final[dict[Any, Kind]] = {math.fsum: linear, math.prod: product, math.dist: curved}
@@ -131,7 +128,7 @@ def dependence_of(value: Any) -> int:
 def apply(run: Run, f: Any, kind: Kind, arguments: Sequence[Any]) -> Any:
     """Call a function of numbers."""
     values = [value_of(argument) for argument in arguments]
-    if not run.local and f not in TOTAL and any(type(argument) is Number for argument in arguments):
+    if not run.local and f not in _TOTAL and any(type(argument) is Number for argument in arguments):
         check_domain(run, f)
     try:
         value = f(*values)
@@ -184,7 +181,7 @@ def _binary(f: Any, reflected: bool) -> Any:
 
 def _declined(self: Number, f: Any, operands: Sequence[Any], other: Any) -> Any:
     """`NotImplemented`, unless the other operand computes with plain numbers in C, such as a difference of times."""
-    if f not in _COMPARISONS and not type(other).__flags__ & _MADE_BY_CLASS_STATEMENT:
+    if f not in COMPARING and not type(other).__flags__ & _MADE_BY_CLASS_STATEMENT:
         try:
             f(*map(value_of, operands))
         except Exception:
@@ -196,7 +193,6 @@ def _declined(self: Number, f: Any, operands: Sequence[Any], other: Any) -> Any:
 
 _MADE_BY_CLASS_STATEMENT: Final = 1 << 9
 """The flag of types that are made when the program runs."""
-_COMPARISONS: Final = frozenset([operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
 
 
 def _unary(f: Any) -> Any:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cassette_import.activation.verbs import recurse
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["FoldCall", "fold_call", "show_additions"]
 
@@ -39,6 +38,7 @@ def show_additions(context_type: Any) -> None:
 class FoldCall(NamedTuple):
     """A call of a fold, whose iterable has been read."""
 
+    function: Any
     start: list[Any]
     """What the fold begins with: the argument `start`, if there is one."""
     items: list[Any]
@@ -51,10 +51,15 @@ class FoldCall(NamedTuple):
         """All that is folded, in order."""
         return [*self.start, *self.items]
 
-    @property
-    def plain_arguments(self) -> list[Any]:
-        """The positional arguments without wrappers."""
-        return [list(map(plain, one)) if one is self.items else plain(one) for one in self.arguments]
+    @hidden
+    def value_of(self, operands: Iterable[Any]) -> Any:
+        """The result of the same call for other operands."""
+        numbers = list(operands)
+        if self.arguments[0] is not self.items:
+            return self.function(*numbers)
+        count, positional = len(self.start), len(self.arguments) - 1
+        start = {"start": numbers[count - 1]} if count > positional else {}
+        return self.function(numbers[count:], *numbers[:positional], **start)
 
 
 @hidden
@@ -62,6 +67,6 @@ def fold_call(f: Any, first: Any, more: tuple[Any, ...], keywords: Mapping[str, 
     """The call of a fold with these arguments. Its iterable is read as the program would have read it."""
     start = [keywords["start"]] if "start" in keywords else []
     if f in (min, max) and more:
-        return FoldCall(start, [first, *more], (first, *more))
+        return FoldCall(f, start, [first, *more], (first, *more))
     items = items_outside(first)
-    return FoldCall([*more, *start], items, (items, *more))
+    return FoldCall(f, [*more, *start], items, (items, *more))

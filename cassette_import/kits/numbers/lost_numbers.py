@@ -24,7 +24,9 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
-__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing", "is_decided_by_types", "unshared"]
+__all__ = [
+    "CONTAINERS", "INDEPENDENT", "REAL_NUMBERS", "UNKNOWN", "LosesNothing", "is_decided_by_types", "unshared",
+]  # fmt: skip
 
 
 class _Unknown:
@@ -52,7 +54,8 @@ _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 
 
 _SIZES: Final = frozenset(map(id, (len, bool, operator.truth, operator.not_)))
-_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
+REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
+CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 _NO_NUMBERS: Final = (str, bytes, type(None))
 
@@ -128,7 +131,7 @@ class LosesNothing(Context, tagging=True):
         value = plain(arguments[0]) if arguments else None
         if id(f) not in _SIZES:
             return False
-        if isinstance(value, _CONTAINERS):
+        if isinstance(value, CONTAINERS):
             return True
         names = ("__len__",) if f is len else ("__bool__", "__len__")
         method = next((found for name in names if (found := lookup(type(value), name)) is not None), None)

@@ -28,6 +28,7 @@ __all__ = [
     "BITS",
     "BY_ELEMENT",
     "BY_UFUNC",
+    "COMPARING",
     "COMPARISONS",
     "FOLDS",
     "IN_PLACE",
@@ -234,6 +235,15 @@ FOLDS: Final[dict[Any, Any]] = {
 """Functions of the items of an iterable, and the function of two numbers that takes one more item."""
 
 
+def functions_of(rows: Iterable[Row]) -> list[Any]:
+    """All functions of Python that some rows are for."""
+    return [function for row in rows for function in row.functions]
+
+
+COMPARING: Final = frozenset(functions_of(COMPARISONS))
+"""The functions that compare, which programs also apply to other values than numbers."""
+
+
 def row_of(function: Any) -> Row | None:
     """The row of a function of Python; None if it has none.
 
@@ -242,8 +252,3 @@ def row_of(function: Any) -> Row | None:
     ('add', None)
     """
     return _BY_FUNCTION.get(function)
-
-
-def functions_of(rows: Iterable[Row]) -> list[Any]:
-    """All functions of Python that some rows are for."""
-    return [function for row in rows for function in row.functions]
