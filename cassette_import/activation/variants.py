@@ -191,12 +191,6 @@ else:
 
 _numbers = itertools.count(1)
 
-_taking_events: Final[set[str]] = set()
-"""The first variant that does more at some event than to move metadata, by its prefix."""
-
-_tagging: Final[set[StackVariant]] = set()
-"""The variants whose values may be tagged. All variants live as long as the process."""
-
 
 class StackVariant:
     """A stack of context types, and what compiled bodies and call sites need for it."""
@@ -268,25 +262,11 @@ class StackVariant:
             NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded and not (plan.is_call and plan.only_targets)
 
     def _follow_metadata(self, is_overloaded: bool) -> None:
-        """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event.
-
-        A body that another context may resume has to carry them out also if another variant takes any.
-        """
-        takes_events = any(key.passes for key in self.keys) or any(
-            run.plan.takes_events for run in self.runners.values()
-        )
-        if takes_events and not _taking_events:
-            _taking_events.add(self.prefix)
-            for other in _tagging:
-                other._follow(other.names.is_asked, other.names.resumed, True)
+        """Let bodies know when events have to be carried out: there is metadata, or an overload may take any event."""
         if self.tagging:
-            _tagging.add(self)
-            self._follow(self.names.is_dispatched, self.names.begun, is_overloaded)
-            self._follow(self.names.is_asked, self.names.resumed, bool(_taking_events))
-
-    def _follow(self, name: str, begun: str, always: bool) -> None:
-        attributes = [symbol.partition(".")[2] for symbol in (name, begun)]
-        propagation().follow_metadata(cell_attributes(variant_names.cell_of(self.prefix)), *attributes, always)
+            attributes = [symbol.partition(".")[2] for symbol in (self.names.is_dispatched, self.names.begun)]
+            cell = cell_attributes(variant_names.cell_of(self.prefix))
+            propagation().follow_metadata(cell, *attributes, is_overloaded)
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""
@@ -339,8 +319,7 @@ class StackVariant:
         self.guards.allow_tests(not calls.plan.takes_everything, *no_targets)
         if self.tagging:
             cell = cell_attributes(variant_names.cell_of(self.prefix))
-            made = self.guards.make_plain(self, calls, cell, intercept_if_active(Events.CALLS))
-            NAMES[names.plain], NAMES[names.claim], NAMES[names.plain_anywhere] = made
+            NAMES[names.plain], NAMES[names.claim] = self.guards.make_plain(calls, cell)
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_classes] = calls.plan.classes
         for with_keywords, known in enumerate(functions):

@@ -65,7 +65,6 @@ from cassette_import.rewriting.trees.scopes import (
 )
 from cassette_import.rewriting.trees.traversal import DEPTH, depth_of, first_evaluated
 from cassette_import.rewriting.uninterrupted import insert_parts
-from cassette_import.rewriting.untagged_blocks import ResumedBlocks, shape_of_untagged_body
 
 # ---- branches in a body that can be suspended
 #
@@ -357,11 +356,6 @@ class _Rewriter(NodeRewriter):
 
     def _body_block(self, statements: list[ast.stmt], mode: Mode) -> list[ast.stmt]:
         """The body of a function that can be suspended. Where it reads its `locals()`, it cannot be followed."""
-        shape = shape_of_untagged_body(self.shapes) if mode is Mode.CALLEE else None
-        if shape is not None and self.entry.root is None:
-            around, form = self.surroundings, self._callee_form(mode, False)
-            names = around.objects, self._variables
-            return ResumedBlocks(shape, self, form, around.file_digest, *names).build(statements)
         if mode is Mode.CALLEE and self._may_be_inlined:
             statements = insert_parts(statements, ResumedParts(self), self.kept)
         block = self.block(statements, mode, None)

@@ -121,11 +121,6 @@ def iterator(line: int, column: int) -> str:
     return f"@l{line}_{column}"
 
 
-def async_source(line: int, column: int) -> str:
-    """What is known of the source of the `async for` at a place."""
-    return f"@w{line}_{column}"
-
-
 def unpacked(depth: int, number: int) -> str:
     """A part of what is unpacked, until it is stored."""
     return f"@u{depth}_{number}"

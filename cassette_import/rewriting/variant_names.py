@@ -171,24 +171,9 @@ class VariantNames(Record):
         return f"{self.prefix}.begun"
 
     @property
-    def is_asked(self) -> str:
-        """The same for bodies that another context may resume: also if hooks of another variant may take events."""
-        return f"{self.prefix}.asked"
-
-    @property
-    def resumed(self) -> str:
-        """What the frame of such a body holds when it begins or goes on, see `begun`."""
-        return f"{self.prefix}.resumed"
-
-    @property
     def plain(self) -> str:
         """Looks up a callee whose rules may apply although nothing is tagged; its guard learns that they do not."""
         return f"{self.prefix}.plain"
-
-    @property
-    def plain_anywhere(self) -> str:
-        """The same in a body that another context may resume: where the variant is not active, another one may be."""
-        return f"{self.prefix}.plain.anywhere"
 
     @property
     def claim(self) -> str:

@@ -38,9 +38,9 @@ from cassette_import.rewriting.forms.bound_variables import BoundVariables
 from cassette_import.rewriting.forms.guarded import path_of
 from cassette_import.rewriting.forms.untagged_branches import (
     Branches,
-    EventsHere,
     PlainCalls,
     Value,
+    VariantEvents,
     claimed,
     is_call_with_splats,
     is_plain_call,
@@ -109,7 +109,7 @@ class Steps(Branches):
         self,
         shape: Shape,
         rewrite: Callable[[ast.AST], Any],
-        events: EventsHere,
+        events: VariantEvents,
         calls: PlainCalls,
         bound: BoundVariables,
     ) -> None:
@@ -382,7 +382,7 @@ class Steps(Branches):
             return None
         light, full = self.operand(node.args[-1])
         node.args[-1] = full
-        return Value(light, node, takes_wrapper_off=True)
+        return Value(light, node)
 
 
 def _splatted(node: ast.Call, argument: ast.Starred, value: ast.expr) -> ast.expr:

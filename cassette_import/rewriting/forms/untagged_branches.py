@@ -21,13 +21,9 @@ from cassette_import.rewriting.trees.traversal import parts
 from cassette_import.rewriting.variant_names import Guard, GuardKind, VariantNames
 
 # ---- how the untagged form asks whether events have to be carried out, and how it carries them out
-#
-# `EventsHere` is for bodies in which one variant is active from their entry to their end. `EventsAnywhere` is for
-# bodies that another context may resume: each event that is carried out looks up the active context, and results are
-# claimed only where a context that tags values is active.
 
 
-class EventsHere:
+class VariantEvents:
     """The events of one variant.
 
     Parameters
@@ -35,8 +31,6 @@ class EventsHere:
     names:
         The names of the variant.
     """
-
-    begins_epoch = symbols.BEGIN_EPOCH
 
     def __init__(self, names: VariantNames) -> None:
         self.names = names
@@ -46,43 +40,9 @@ class EventsHere:
         """The test whether events have to be carried out."""
         return at.symbol(self.names.is_dispatched)
 
-    def asked_of_metadata(self, at: At) -> ast.expr:
-        """The test whether a value may have a wrapper to be taken off."""
-        return self.asked(at)
-
     def over(self, at: At, kind: Events, callee: ast.expr) -> ast.expr:
         """What an event calls in place of its callee."""
         return at.call(at.symbol(self.names.overload(kind)), [callee])
-
-    def claimed(self, at: At, name: str, claim: ast.expr) -> ast.expr:
-        """What a variable holds when it is claimed."""
-        return claim
-
-
-class EventsAnywhere(EventsHere):
-    """The events of whichever variant is active."""
-
-    begins_epoch = symbols.EPOCH_ANYWHERE
-
-    def __init__(self, names: VariantNames) -> None:
-        super().__init__(names)
-        self.begun, self.plain = names.resumed, names.plain_anywhere
-
-    def asked(self, at: At) -> ast.expr:
-        """The test whether events have to be carried out."""
-        return at.put(ast.BoolOp(ast.And(), [self.asked_of_metadata(at), at.symbol(symbols.IS_ANY_ACTIVE)]))
-
-    def asked_of_metadata(self, at: At) -> ast.expr:
-        """The test whether a value may have a wrapper to be taken off, which it has outside of the context too."""
-        return at.symbol(self.names.is_asked)
-
-    def over(self, at: At, kind: Events, callee: ast.expr) -> ast.expr:
-        """What an event calls in place of its callee."""
-        return at.call(at.symbol(symbols.pick_anywhere(kind)), [callee])
-
-    def claimed(self, at: At, name: str, claim: ast.expr) -> ast.expr:
-        """What a variable holds when it is claimed."""
-        return at.either(at.call(at.symbol(symbols.TAGS_HERE), []), claim, at.load(name))
 
 
 # ---- steps of a statement in the untagged form (see `forms.untagged`)
@@ -108,8 +68,6 @@ class Value(NamedTuple):
     """Further tests of which one says that it has to be an event."""
     is_inlined: bool = False
     """Whether it is in the inlined form."""
-    takes_wrapper_off: bool = False
-    """Whether the event takes a wrapper off, and does nothing else."""
 
 
 def claimed(at: At, name: str) -> ast.expr:
@@ -126,7 +84,7 @@ class StepWriter:
         Says how to ask whether events have to be carried out.
     """
 
-    def __init__(self, events: EventsHere) -> None:
+    def __init__(self, events: VariantEvents) -> None:
         self.events = events
         self.out: list[ast.stmt] = []
         """What has been emitted of the block."""
@@ -155,7 +113,7 @@ class StepWriter:
         plain: list[ast.stmt] = [at.put(made(value.light))]
         if value.other is not None:
             plain = [at.put(ast.If(value.other[0], plain, [at.put(made(value.other[1]))]))]
-        self.out.append(at.put(ast.If(self._test(at, value.tests, value.takes_wrapper_off), full, plain)))
+        self.out.append(at.put(ast.If(self._test(at, value.tests), full, plain)))
         self._claimed(value.is_event)
 
     def assign(self, at: At, name: str, value: Value, target: ast.expr | None = None) -> None:
@@ -180,7 +138,7 @@ class StepWriter:
         if value.other is not None:
             light = at.either(value.other[0], light, value.other[1])
         self._claimed(True)
-        return at.either(self._test(at, value.tests, value.takes_wrapper_off), full, light)
+        return at.either(self._test(at, value.tests), full, light)
 
     def flush(self, at: At, settle: bool = False) -> None:
         """Claim the values of variables here, if anything was tagged."""
@@ -193,12 +151,8 @@ class StepWriter:
         """Note that everything is claimed, and whether an event has begun since."""
         self.pending, self.deferred, self.is_unsettled = [], [], is_unsettled
 
-    def asked_of_metadata(self, at: At) -> ast.expr:
-        """The test whether a value may have a wrapper."""
-        return self._test(at, (), True)
-
-    def _test(self, at: At, tests: Sequence[ast.expr], of_metadata: bool = False) -> ast.expr:
-        full = self.notified(at, self.events.asked_of_metadata(at) if of_metadata else self.events.asked(at))
+    def _test(self, at: At, tests: Sequence[ast.expr]) -> ast.expr:
+        full = self.notified(at, self.events.asked(at))
         return at.put(ast.BoolOp(ast.Or(), [full, *tests])) if tests else full
 
     @staticmethod
@@ -213,10 +167,9 @@ class StepWriter:
         if not (self.pending or self.is_unsettled):
             return [at.put(ast.Assign([at.store(temporaries.EPOCH)], at.symbol(symbols.EPOCH))), *read]
         claims: list[ast.stmt] = [
-            at.put(ast.Assign([at.store(name)], self.events.claimed(at, name, claim(at, name))))
-            for name, claim, _ in self.pending
+            at.put(ast.Assign([at.store(name)], claim(at, name))) for name, claim, _ in self.pending
         ]
-        begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.call(at.symbol(self.events.begins_epoch), [])))
+        begin = at.put(ast.Assign([at.store(temporaries.EPOCH)], at.call(at.symbol(symbols.BEGIN_EPOCH), [])))
         other = at.put(ast.Compare(at.load(temporaries.EPOCH), [ast.IsNot()], [at.symbol(symbols.EPOCH)]))
         return [at.put(ast.If(other, [*claims, begin], [])), *read]
 
@@ -508,7 +461,7 @@ class Branches(StepWriter):
         The variables that are bound.
     """
 
-    def __init__(self, events: EventsHere, bound: BoundVariables) -> None:
+    def __init__(self, events: VariantEvents, bound: BoundVariables) -> None:
         super().__init__(events)
         self.bound = bound
 

@@ -170,11 +170,6 @@ class EventPlan:
         """Whether events that are no calls do nothing but move metadata: no hook or overload is for them."""
         return self.leaves_alone_while_untagged and not self._of_this_kind(self.targets)
 
-    @property
-    def takes_events(self) -> bool:
-        """Whether a hook or an overload may take an event, or metadata does not only move at it."""
-        return bool(self.is_overloaded or self.targets or self.prehooks or self.posthooks or self.errorhooks)
-
     @cached_property
     def goes_to_callee(self) -> bool:
         """Whether the hooks of an event are followed directly by its callee."""

@@ -45,7 +45,6 @@ from cassette_import.runtime.dispatch.callee_stability import (
 from cassette_import.runtime.dispatch.event_runner import EventRunner
 from cassette_import.runtime.dispatch.frame_readers import FRAME_READERS
 from cassette_import.runtime.names import NAMES, cell_attributes
-from cassette_import.runtime.state import ACTIVE
 
 if TYPE_CHECKING:
     from cassette_import.runtime.dispatch.accelerator._dispatch import Learn
@@ -529,15 +528,12 @@ class Guards:
 
         return known.begin(learn)
 
-    def make_plain(
-        self, variant: object, calls: EventRunner, cell: dict[str, Any], elsewhere: Callable[[Any], Any]
-    ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    def make_plain(self, calls: EventRunner, cell: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """`plain(callee, key, receiver)` and `claim(key, value)`, for call sites of contexts that tag values.
 
         The first returns what to call while nothing is tagged: the callee, or a proxy if its rule applies always. The
         guard learns callees that are called plainly. The second is for calls that began under the guard: whether their
-        results are wrapped is the same for all callees that a guard learns. The third does what the first does, or what
-        `elsewhere(callee)` does if another variant is active, or none.
+        results are wrapped is the same for all callees that a guard learns.
         """
         given_up, guards, guard_of, claims = self._given_up, self._guards, self._guard, self._claims
         with_overloads, full = calls.with_overloads, self._names.is_dispatched.partition(".")[2]
@@ -574,14 +570,8 @@ class Guards:
             return rewrapped(value) if claims.get(key) else claimed(value)
 
         if DISPATCH.is_used and isinstance(calls.intercept, DISPATCH.PlainInterception):
-            site = partial(DISPATCH.PlainSite, plain, calls.intercept, given_up, cell, full)
-            return site(), claim, site(elsewhere)
-
-        @hidden
-        def plain_anywhere(callee: Any, key: str | None = None, receiver: Any = None) -> Any:
-            return plain(callee, key, receiver) if ACTIVE.get().variant is variant else elsewhere(callee)
-
-        return plain, claim, plain_anywhere
+            return DISPATCH.PlainSite(plain, calls.intercept, given_up, cell, full), claim
+        return plain, claim
 
     @hidden
     def _missed(

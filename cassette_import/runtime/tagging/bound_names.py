@@ -264,12 +264,6 @@ def _finished(value: Any, is_overdubbed: Any) -> Any:
     return found
 
 
-@hidden
-def finished_late(running: Any, value: Any) -> Any:
-    """The same if nothing was tagged when the wait began."""
-    return _finished(value, _runs_overdubbed(running))
-
-
 def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:
     """The key of a loop: that of one in a comprehension does not depend on the frame, since there may be two."""
     return (id(frame) if len(place) == 2 else frame.f_code.co_filename), place
@@ -289,12 +283,6 @@ def async_source(source: Any, place: Any) -> Any:
 def async_item(value: Any, place: Any) -> Any:
     """An item of `async for`: an overdubbed generator has left its wrapper when it yielded the item."""
     return _item(value, _waiting.get(_loop_key(sys._getframe(1), place), False))
-
-
-@hidden
-def async_item_of(value: Any, code: Any) -> Any:
-    """The same if nothing was tagged when the loop began: with the code of the generator, or None for other sources."""
-    return _item(value, code is not None and is_of_overdubbed_file(code))
 
 
 @hidden
@@ -380,10 +368,8 @@ NAMES.update(
         symbols.MANAGER: manager_of_block,
         symbols.WAITING: waiting,
         symbols.FINISHED: finished,
-        symbols.FINISHED_LATE: finished_late,
         symbols.ASYNC_SOURCE: async_source,
         symbols.ASYNC_ITEM: async_item,
-        symbols.ASYNC_ITEM_OF: async_item_of,
         symbols.CLASS_BEGIN: class_begin,
         symbols.CLASS_READ: class_read,
         symbols.CLASS_VALUE: class_value,

@@ -16,7 +16,6 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.dispatch.accelerator import DISPATCH
 from cassette_import.runtime.names import FLAGS, NAMES
-from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.held_metadata import CONTAINERS
 from cassette_import.runtime.tagging.shadow_store import drop_unused_since
 from cassette_import.runtime.tagging.tag_scopes import active_store
@@ -167,21 +166,7 @@ def begin_epoch() -> Any:
     return FLAGS[symbols.EPOCH]
 
 
-@hidden
-def tags_here() -> bool:
-    """Whether a context that tags values is active in this thread and task."""
-    variant = ACTIVE.get().variant
-    return variant is not None and variant.tagging
-
-
-@hidden
-def begin_epoch_anywhere() -> Any:
-    """The same in a body that any context may resume: where none tags values, the wrapper is left for others."""
-    return begin_epoch() if tags_here() else FLAGS[symbols.EPOCH]
-
-
-NAMES.update({symbols.BEGIN_EPOCH: begin_epoch, symbols.EPOCH_ANYWHERE: begin_epoch_anywhere})
-NAMES.update({symbols.TAGS_HERE: tags_here})
+NAMES.update({symbols.BEGIN_EPOCH: begin_epoch})
 NAMES.update({symbols.RETURNED: DISPATCH.unless_tagged(returned), symbols.RECEIVED: received})
 NAMES.update({symbols.RETURNED_BEFORE: returned_before, symbols.LEFT_AGAIN: left_again})
 NAMES.update({symbols.STACK_RETURNED: stack_returned, symbols.KEEP_RETURNED: keep_returned})

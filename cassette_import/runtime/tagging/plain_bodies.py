@@ -31,7 +31,6 @@ _FIELDS: Final[dict[type, tuple[str, str, str]]] = {
 """The attributes with the code, with the frame, and whether the body has begun; from 3.12 on for `ag_suspended`."""
 _HELPERS: Final = (
     symbols.RETURNED, symbols.RECEIVED, symbols.WAITING, symbols.FINISHED, symbols.ASYNC_SOURCE, symbols.ASYNC_ITEM,
-    symbols.ASYNC_ITEM_OF,
 )  # fmt: skip
 """Each body that is compiled for contexts that tag values, and that can be suspended, calls one of them."""
 

@@ -163,7 +163,6 @@ class PlainSite:
         given_up: dict[str, Any],
         cell: dict[str, Any],
         name: str,
-        elsewhere: Callable[[Any], Any] | None = None,
         /,
     ) -> None: ...
     def __call__(self, callee: Any, key: str | None = None, receiver: Any = None, /) -> Any: ...

@@ -11,7 +11,6 @@ typedef struct {
     PlainInterception *interception;
     PyObject *given_up;   /* the keys of guards that have been given up */
     PyObject *cell, *name; /* what says that events have to be carried out */
-    PyObject *elsewhere;   /* looks a callee up where another variant is active; NULL: none can be */
 } PlainSite;
 
 /* plain(callee, key=None, receiver=None): what to call while nothing is tagged */
@@ -20,12 +19,6 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
 {
     PlainSite *self = (PlainSite *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
-    if (count > 0 && self->elsewhere != NULL) {
-        PyObject *variant = active_variant(self->state);
-        if (variant != self->interception->variant) {
-            return variant == NULL && PyErr_Occurred() ? NULL : PyObject_CallOneArg(self->elsewhere, arguments[0]);
-        }
-    }
     if (count > 0 && names == NULL) {
         int is_given_up = count > 1 ? PyDict_Contains(self->given_up, arguments[1]) : 0;
         if (is_given_up < 0) {
@@ -42,17 +35,17 @@ call_of_site(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
     return PyObject_Vectorcall(self->slowly, arguments, flagged, names);
 }
 
-/* PlainSite(slowly, interception, given_up, cell, name, elsewhere=NULL) */
+/* PlainSite(slowly, interception, given_up, cell, name) */
 static PyObject *
 new_site(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *slowly, *interception, *given_up, *cell, *name, *elsewhere = NULL, *module = PyType_GetModule(type);
+    PyObject *slowly, *interception, *given_up, *cell, *name, *module = PyType_GetModule(type);
     if (module == NULL) {
         return NULL;
     }
     State *state = PyModule_GetState(module);
-    if (!PyArg_ParseTuple(arguments, "OO!O!O!U|O:PlainSite", &slowly, state->plain_interception_type, &interception,
-                          &PyDict_Type, &given_up, &PyDict_Type, &cell, &name, &elsewhere)) {
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!U:PlainSite", &slowly, state->plain_interception_type, &interception,
+                          &PyDict_Type, &given_up, &PyDict_Type, &cell, &name)) {
         return NULL;
     }
     PlainSite *self = (PlainSite *)new_callable(type, call_of_site);
@@ -62,7 +55,6 @@ new_site(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         self->given_up = Py_NewRef(given_up);
         self->cell = Py_NewRef(cell);
         self->name = Py_NewRef(name);
-        self->elsewhere = Py_XNewRef(elsewhere);
     }
     return (PyObject *)self;
 }
@@ -75,7 +67,6 @@ traverse_site(PlainSite *self, visitproc visit, void *arg)
     Py_VISIT(self->interception);
     Py_VISIT(self->given_up);
     Py_VISIT(self->cell);
-    Py_VISIT(self->elsewhere);
     return 0;
 }
 
@@ -87,7 +78,6 @@ clear_site(PlainSite *self)
     Py_CLEAR(self->given_up);
     Py_CLEAR(self->cell);
     Py_CLEAR(self->name);
-    Py_CLEAR(self->elsewhere);
     return 0;
 }
 
