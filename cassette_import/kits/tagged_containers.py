@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.tag_scopes import own_store, tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
 
-__all__ = ["check_holds_nothing", "is_a_container", "sequence_like", "with_items_read", "with_items_tagged"]
+__all__ = [
+    "check_holds_nothing", "cursor_of_tagged", "cursor_over", "is_a_container", "sequence_like", "with_items_read",
+    "with_items_tagged",
+]  # fmt: skip
 
 # ---- containers that can be asked for their size and their items at will: code in C answers, and none of the program
 
@@ -80,3 +88,21 @@ def check_holds_nothing(ctx: Context, value: Any) -> None:
             f"the result has an object of type {type(value).__qualname__}, which holds numbers that depend on the "
             "arguments, or makes them later: return numbers, or a list, tuple or dict of numbers"
         )
+
+
+# ---- loops over arrays with metadata: each item gets the metadata that a subscript gives it
+
+
+def cursor_over(array: Any) -> Callable[[Any], Metas | None] | None:
+    """A function that returns the metadata of each item while the program iterates over an array."""
+    variant = ACTIVE.get().variant
+    if variant is None or not plain(array).ndim:
+        return None
+    numbers = itertools.count()
+    event = variant.runners[int(Events.OPERATORS)].event
+    return lambda _: metas_of(event(operator.getitem, array, next(numbers)))
+
+
+def cursor_of_tagged(given: Any) -> Callable[[Any], Metas | None] | None:
+    """The same; None for an array without metadata."""
+    return cursor_over(given) if type(given) is Tagged else None

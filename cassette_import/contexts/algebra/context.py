@@ -16,16 +16,29 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS, ORDERINGS
-from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN, is_decided_by_types, unshared
-from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
 from cassette_import.kits.numbers.numeric_values import is_array
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.overloads import (
+    call_without_overload,
+    fold_call,
+    runs_own_method,
+    split_metadata,
+    with_metadata,
+)
 from cassette_import.kits.numbers.partials import JOINT_PARTIALS, PARTIALS
 from cassette_import.kits.numbers.row import STEP
 from cassette_import.kits.numbers.ruled_numbers import Ruled
-from cassette_import.kits.numbers.sizes import COUNTS, SIZES
-from cassette_import.kits.numbers.table import COMPARING, FOLDS, NUMBERS, QUESTIONS, ROUNDINGS, TRUTHS, functions_of
+from cassette_import.kits.numbers.table import (
+    COMPARING,
+    COUNTS,
+    FOLDS,
+    NUMBERS,
+    QUESTIONS,
+    ROUNDINGS,
+    SIZES,
+    TRUTHS,
+    functions_of,
+)
 from cassette_import.kits.tagged_containers import with_items_tagged
 from cassette_import.kits.tagging import Tagged, leaf_name, plain, run
 

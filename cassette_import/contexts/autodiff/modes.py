@@ -21,13 +21,14 @@ from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.composed_calls import compose, finished, ieee
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
-from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
-from cassette_import.kits.numbers.nested_metadata import split_metadata, with_metadata
-from cassette_import.kits.numbers.own_operators import (
+from cassette_import.kits.numbers.overloads import (
     NUMBERS,
     call_without_overload,
+    fold_call,
     runs_own_method,
+    split_metadata,
+    with_metadata,
     without_modulus,
 )
 from cassette_import.kits.numbers.partials import (
@@ -44,18 +45,7 @@ from cassette_import.kits.numbers.table import FOLDS as OF_TWO
 from cassette_import.kits.numbers.table import row_of
 from cassette_import.kits.tagging import Tagged, leaf_name, metas_of, plain, run, wrapped
 
-__all__ = [
-    "ATTRIBUTES",
-    "COMPLEX_PARTIALS",
-    "Differentiating",
-    "Forward",
-    "Node",
-    "Reverse",
-    "call_without_overload",
-    "differentiate",
-    "split_metadata",
-    "with_metadata",
-]
+__all__ = ["COMPLEX_PARTIALS", "Differentiating", "Forward", "Node", "Reverse", "differentiate"]
 
 # ---- the derivatives of functions of complex numbers, as data
 

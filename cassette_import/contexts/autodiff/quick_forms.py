@@ -19,7 +19,7 @@ from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse, diff
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.kits.events import ACTIVE, QuickSite, quick_form
-from cassette_import.kits.numbers.own_operators import NUMBERS
+from cassette_import.kits.numbers.overloads import NUMBERS
 from cassette_import.kits.numbers.partials import sign_of_real
 from cassette_import.kits.numbers.row import formula_of
 from cassette_import.kits.numbers.table import row_of

@@ -7,7 +7,7 @@ try:
 except ImportError as error:  # pragma: no cover - without the extra
     raise ModuleNotFoundError(needs("contract", "python-flint", "contract"), name="flint") from error
 
-from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
+from cassette_import.contexts.contract.context import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.solving import Solution, contract, solve
 
 __all__ = ["NotContracted", "Solution", "TooManyPaths", "contract", "solve"]

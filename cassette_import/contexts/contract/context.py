@@ -11,18 +11,39 @@ from threading import get_ident
 from typing import Any, Final, NamedTuple
 
 from cassette_import.activation.tagging import tag
-from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
 from cassette_import.contexts.contract.operations import OPERATIONS, Operation
 from cassette_import.contexts.contract.traces import Box, Condition, Step
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.kits.events import nearest_site
+from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.enclosures.bounds import Bounds, Empty, exactly, middle
-from cassette_import.kits.numbers.fold_calls import FoldCall
 from cassette_import.kits.numbers.lost_numbers import unshared
-from cassette_import.kits.numbers.ruled_numbers import NO_RULE_FOR_OPERANDS, Bounded
+from cassette_import.kits.numbers.overloads import FoldCall
+from cassette_import.kits.numbers.ruled_numbers import NO_RULE_FOR_OPERANDS, Bounded, NoRule
 
-__all__ = ["Node", "Option", "PathRecorder", "Unreachable"]
+__all__ = ["Node", "NotContracted", "Option", "PathRecorder", "TooManyPaths", "Unreachable"]
+
+# ---- the errors of code through which no constraint can be followed
+
+
+class NotContracted(NoRule):
+    """A function without a rule computed something from the numbers of a box. `site` is its call site."""
+
+
+class TooManyPaths(CassetteError):
+    """The numbers of a box take more paths through the function than are allowed. `site` is the last decision."""
+
+    def __init__(self, paths: int, site: CallSite) -> None:
+        self.site = site
+        super().__init__(
+            f"the box takes more than {paths} paths through the function; the last decision is at {site}: "
+            f"{site.source}\n"
+            "Give a smaller box, or more paths: max_paths=1000"
+        )
+
+
+# ---- the recorder of paths: the metadata of a number is the node of a trace that computes it
+
 
 _OF_INFINITY: Final = frozenset(
     {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, min, max}

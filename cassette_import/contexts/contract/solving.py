@@ -13,7 +13,7 @@ from math import inf, isfinite, isnan, nextafter
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
-from cassette_import.contexts.contract.errors import TooManyPaths
+from cassette_import.contexts.contract.context import TooManyPaths
 from cassette_import.contexts.contract.paths import Path, check_recordable, paths
 from cassette_import.contexts.contract.traces import Box, Trace
 from cassette_import.kits.numbers.enclosures.bounds import (

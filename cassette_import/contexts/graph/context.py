@@ -31,7 +31,7 @@ from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.kits.events import ACTIVE, OVERDUBBED, Activation, CallSite, is_silent, nearest_site
 from cassette_import.kits.numbers.lost_numbers import LosesNothing, unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
-from cassette_import.kits.numbers.own_operators import own_methods
+from cassette_import.kits.numbers.overloads import own_methods
 from cassette_import.kits.tagging import (
     Tagged,
     calls_overdubbed,

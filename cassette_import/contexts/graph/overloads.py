@@ -21,7 +21,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.lost_numbers import unshared
 from cassette_import.kits.numbers.numeric_values import can_change, is_array
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.overloads import call_without_overload, runs_own_method
 from cassette_import.kits.tagging import Tagged, items_outside, own_store, plain
 from cassette_import.rewriting import primitives
 

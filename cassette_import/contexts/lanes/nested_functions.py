@@ -291,6 +291,6 @@ NESTED: Final[dict[tuple[str, str], Callable[..., Any]]] = {
     (_AUTODIFF, "gradient"): gradient,
     (_AUTODIFF, "jvp"): jvp,
     (_AUTODIFF, "vjp"): vjp,
-    ("cassette_import.contexts.intervals.enclosure", "enclosure"): _enclosure,
+    ("cassette_import.contexts.intervals.context", "enclosure"): _enclosure,
 }
 """By module and name: a function of the context of the run, and of the arguments."""

@@ -23,8 +23,8 @@ from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.function_names import display, full_name
-from cassette_import.kits.numbers.fold_calls import show_additions
 from cassette_import.kits.numbers.numeric_values import floats_in, is_array
+from cassette_import.kits.numbers.overloads import show_additions
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagging import COMPUTES, UNCLASSIFIED, classification

@@ -27,12 +27,11 @@ from cassette_import.contexts.precision.context import (
 )
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import CallSite, nearest_site
-from cassette_import.kits.numbers.array_items import cursor_of_tagged
 from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS, UNKNOWN
-from cassette_import.kits.numbers.own_operators import call_without_overload
+from cassette_import.kits.numbers.overloads import call_without_overload
 from cassette_import.kits.numbers.row import Row
-from cassette_import.kits.numbers.sizes import SIZES
-from cassette_import.kits.numbers.table import BY_UFUNC, COMPARISONS, IN_PLACE, OPERATORS
+from cassette_import.kits.numbers.table import BY_UFUNC, COMPARISONS, IN_PLACE, OPERATORS, SIZES
+from cassette_import.kits.tagged_containers import cursor_of_tagged
 from cassette_import.kits.tagging import CURSORS, items_outside, plain
 
 __all__ = ["ArrayPrecision", "ArrayShadow", "shadowed"]

@@ -12,7 +12,7 @@ import math
 import numbers
 import operator
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -27,33 +27,19 @@ from cassette_import.interpreter.installed_packages import needs
 from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import COMPOSITIONS
-from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import REAL_NUMBERS, UNKNOWN, LosesNothing, unshared
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
+from cassette_import.kits.numbers.overloads import call_without_overload, fold_call, runs_own_method, without_modulus
 from cassette_import.kits.numbers.row import Row
-from cassette_import.kits.numbers.sizes import COUNTS
-from cassette_import.kits.numbers.table import NUMBERS, row_of
+from cassette_import.kits.numbers.table import COUNTS, NUMBERS, row_of
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagging import leaf_name, plain
 from cassette_import.kits.text import plural, search_folders, short_path, text_writer
 
 __all__ = [
-    "DECISIONS",
-    "FOLDS",
-    "OF_NUMBERS",
-    "RULES",
-    "Culprit",
-    "MPContext",
-    "Precision",
-    "Shadow",
-    "annotated_source",
-    "bits_between",
-    "culprit_lines",
-    "exact",
-    "rule_of",
-    "with_sign_of_zero",
-]
+    "ALL_BITS", "DECISIONS", "FOLDS", "OF_NUMBERS", "RULES", "Culprit", "MPContext", "Precision", "Shadow",
+    "annotated_source", "bits_between", "culprit_lines", "exact", "rule_of", "with_sign_of_zero",
+]  # fmt: skip
 
 
 # ---- the rules of functions of numbers, as data: the exact result for exact arguments, in mpmath's arithmetic
@@ -252,28 +238,6 @@ def _ordinal(number: float) -> int:
     return int(bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF))
 
 
-class Losses:
-    """The bits that each call site has lost so far."""
-
-    def __init__(self) -> None:
-        self._losses: dict[CallSite, list[float]] = {}
-
-    def add(self, site: CallSite, bits: float) -> None:
-        """Note that an evaluation lost bits."""
-        known = self._losses.setdefault(site, [0.0, 0.0])
-        known[0] = max(known[0], bits)
-        known[1] += 1
-
-    def culprits(self, sites: Iterable[CallSite] | None = None) -> list[Culprit]:
-        """The call sites, or some of them, as culprits; the one that lost most bits comes first."""
-        chosen = list(self._losses) if sites is None else [site for site in self._losses if site in set(sites)]
-        found = [
-            Culprit(site.filename, site.lineno, site.source, self._losses[site][0], int(self._losses[site][1]), site)
-            for site in chosen
-        ]
-        return sorted(found, key=lambda culprit: -culprit.bits)
-
-
 def culprit_lines(culprits: Sequence[Culprit]) -> list[str]:
     """A line for each culprit: bits, place and expression."""
     folders = search_folders()
@@ -374,7 +338,8 @@ class Precision(LosesNothing, tagging=True):
         self._limit = limit
         self.mp: Any = MPContext()
         self.mp.dps = digits
-        self._losses = Losses()
+        self._losses: dict[CallSite, tuple[float, int]] = {}
+        """The most bits that the expression at each call site has lost, and how often it has."""
         self._decisions: dict[CallSite, int] = {}
         self.composing: set[int] = set()
         """The threads that run a composition, which computes what a leaf does in another way than the leaf."""
@@ -382,20 +347,25 @@ class Precision(LosesNothing, tagging=True):
     @property
     def culprits(self) -> list[Culprit]:
         """The expressions that lost bits; the one that lost most comes first."""
-        return self._losses.culprits()
+        return self.culprits_of(self._losses)
 
     @property
     def decisions(self) -> dict[CallSite, int]:
         """The comparisons and roundings that exact numbers would have decided otherwise, with how often."""
         return dict(self._decisions)
 
-    def culprits_of(self, sites: frozenset[CallSite]) -> list[Culprit]:
-        """The expressions at some call sites."""
-        return self._losses.culprits(sites)
+    def culprits_of(self, sites: Container[CallSite]) -> list[Culprit]:
+        """The expressions at some call sites; the one that lost most comes first."""
+        culprits = [
+            Culprit(site.filename, site.lineno, site.source, bits, calls, site)
+            for site, (bits, calls) in list(self._losses.items())
+            if site in sites
+        ]
+        return sorted(culprits, key=lambda culprit: -culprit.bits)
 
     def forked(self) -> None:
         """Start with no expressions in a forked process."""
-        self._losses = Losses()
+        self._losses.clear()
         self._decisions.clear()
 
     def input(self, value: float) -> Any:
@@ -431,7 +401,8 @@ class Precision(LosesNothing, tagging=True):
         if bits <= _FEW_BITS or get_ident() in self.composing:
             return _NO_SITES
         site = nearest_site()
-        self._losses.add(site, bits)
+        most, calls = self._losses.get(site, (0.0, 0))
+        self._losses[site] = max(most, bits), calls + 1
         return frozenset({site})
 
     def _local_error(self, found: Any, operands: Sequence[Any], shadows: list[Shadow], compute: Any) -> float:
@@ -539,9 +510,7 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 @hidden
 def _decide(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     values = [plain(argument) for argument in arguments]
-    if keywords or not allmetadata(ctx, *arguments) or not _are_numbers(values):
-        return call_without_overload(f, arguments, keywords)
-    if runs_own_method(f, arguments):
+    if keywords or not allmetadata(ctx, *arguments) or not _are_numbers(values) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     value = f(*values)
     ctx.decided(value, DECISIONS[f](ctx.mp, *(ctx.shadow_of(argument).value for argument in arguments)))

@@ -18,6 +18,7 @@ from cassette_import.contexts.sparsity.arrays import (
 )
 from cassette_import.contexts.sparsity.number import Number, curved, linear
 from cassette_import.contexts.sparsity.run import Run, joined
+from cassette_import.kits.numbers.table import MOVEMENTS
 from cassette_import.kits.tagged_containers import sequence_like
 
 __all__ = ["FUNCTIONS", "axis_of", "call_plain", "cast", "depends", "each", "handles", "joined_over"]
@@ -244,33 +245,14 @@ _OF_SEQUENCES: Final = frozenset(
 )
 
 
-@handles(
-    "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims roll rot90 flip fliplr flipud repeat tile"
-    " take take_along_axis delete broadcast_to diag diagonal tril triu split array_split hsplit vsplit dsplit resize"
-    " concatenate stack vstack hstack dstack column_stack block copy atleast_1d atleast_2d atleast_3d"
-    " permute_dims diagflat matrix_transpose"
-)
+@handles(" ".join(MOVEMENTS))
+@handles("resize")
 def _move(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is np.take and len(arguments) > 1 and type(arguments[1]) in (Number, Array) and depends(arguments[1]):
         if keywords or len(arguments) > 2:
             raise run.refuse_branch("which elements are taken depends on the inputs")
         return as_array(run, arguments[0]).ravel()[arguments[1]]
-    return _moved(run, f, arguments, keywords, (0,))
-
-
-@handles("append")
-def _append(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return _moved(run, f, arguments, keywords, (0, 1))
-
-
-@handles("insert")
-def _insert(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return _moved(run, f, arguments, keywords, (0, 2))
-
-
-@handles("meshgrid broadcast_arrays")
-def _several(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    return _moved(run, f, arguments, keywords, tuple(range(len(arguments))))
+    return _moved(run, f, arguments, keywords, MOVEMENTS.get(f.__name__, (0,)))
 
 
 @handles("pad")

@@ -14,9 +14,8 @@ from cassette_import.activation.entering import files_of
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.sparsity.arrays import Array, array, as_array, dependences_of
 from cassette_import.contexts.sparsity.branches import Frame, Loop, choice_of, truth_of
-from cassette_import.contexts.sparsity.calls import Calls, product_of_matrices
+from cassette_import.contexts.sparsity.calls import Calls, loss_in, product_of_matrices
 from cassette_import.contexts.sparsity.errors import SparsityError, is_guarded
-from cassette_import.contexts.sparsity.losses import loss_in
 from cassette_import.contexts.sparsity.number import Number, dependence_of, number, value_of
 from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
 from cassette_import.contexts.sparsity.stores import contains_number, merged

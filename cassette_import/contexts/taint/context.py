@@ -33,7 +33,7 @@ from cassette_import.interpreter.callables import underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE, CallSite, nearest_site
 from cassette_import.kits.main_program import MAIN, MAIN_NAMES
-from cassette_import.kits.numbers.own_operators import call_without_overload
+from cassette_import.kits.numbers.overloads import call_without_overload
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagging import (
     WATCHES,

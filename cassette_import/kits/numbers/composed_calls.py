@@ -12,7 +12,7 @@ from typing import Any, Final
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.numbers.compositions import COMPOSITIONS, NoComposition
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method
+from cassette_import.kits.numbers.overloads import call_without_overload, runs_own_method
 from cassette_import.kits.tagged_containers import is_a_container, sequence_like
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import is_iterable, items_outside

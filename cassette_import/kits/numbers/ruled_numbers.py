@@ -19,7 +19,6 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import CallSite, nearest_site
 from cassette_import.kits.numbers.composed_calls import compose
 from cassette_import.kits.numbers.compositions import APPROXIMATE, COMPOSITIONS
-from cassette_import.kits.numbers.fold_calls import fold_call
 from cassette_import.kits.numbers.lost_numbers import (
     CONTAINERS,
     REAL_NUMBERS,
@@ -27,7 +26,7 @@ from cassette_import.kits.numbers.lost_numbers import (
     LosesNothing,
     is_decided_by_types,
 )
-from cassette_import.kits.numbers.own_operators import call_without_overload, runs_own_method, without_modulus
+from cassette_import.kits.numbers.overloads import call_without_overload, fold_call, runs_own_method, without_modulus
 from cassette_import.kits.numbers.table import COMPARING
 from cassette_import.kits.tagged_containers import with_items_read
 from cassette_import.kits.tagging import RULED_WHILE_TAGGED, leaf_name, plain

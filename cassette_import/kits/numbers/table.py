@@ -5,8 +5,11 @@ To add a function to all contexts of numbers is to add its row.
 
 from __future__ import annotations
 
+import bisect
 import math
 import operator
+import sys
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -25,23 +28,9 @@ from cassette_import.kits.numbers.row import (
 )
 
 __all__ = [
-    "BITS",
-    "BY_ELEMENT",
-    "BY_UFUNC",
-    "COMPARING",
-    "COMPARISONS",
-    "FOLDS",
-    "IN_PLACE",
-    "NUMBERS",
-    "OPERATORS",
-    "QUESTIONS",
-    "ROUNDINGS",
-    "ROWS",
-    "STEPS",
-    "TRUTHS",
-    "functions_of",
-    "row_of",
-]
+    "BITS", "BY_UFUNC", "COMPARING", "COMPARISONS", "COUNTS", "FOLDS", "IN_PLACE", "MOVEMENTS", "NUMBERS", "OPERATORS",
+    "QUESTIONS", "ROUNDINGS", "ROWS", "SIZES", "STEPS", "TRUTHS", "functions_of", "row_of",
+]  # fmt: skip
 
 # ---- the rows of functions whose result changes in steps: comparisons, truth values, roundings, bits
 
@@ -203,6 +192,60 @@ BY_ELEMENT: Final = (
 )  # fmt: skip
 """NumPy's functions by element. In a tie, the derivative of a maximum is shared, which only a rule of arrays can say;
 `fmax` and `fmin` choose by what is NaN, which exact numbers do not have."""
+
+
+# ---- NumPy's functions and methods of arrays that only move elements, by name
+
+_OF_FIRST: Final = (
+    "reshape ravel flatten transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis expand_dims squeeze"
+    " broadcast_to tile repeat take diag diagonal diagflat flip fliplr flipud roll rot90 tril triu delete"
+    " ascontiguousarray asfortranarray copy tolist concatenate concat stack hstack vstack dstack row_stack"
+    " column_stack block real real_if_close pad take_along_axis split array_split hsplit vsplit dsplit unstack"
+    " __copy__ __deepcopy__ __getitem__"
+)
+_OF_ALL: Final = "broadcast_arrays meshgrid atleast_1d atleast_2d atleast_3d"
+
+MOVEMENTS: Final[dict[str, tuple[int, ...]]] = {
+    **dict.fromkeys(_OF_FIRST.split(), (0,)),
+    **dict.fromkeys(_OF_ALL.split(), tuple(range(32))),
+    "append": (0, 1),
+    "insert": (0, 2),
+}
+"""The numbers of the arguments whose elements they move; no version of NumPy has them all."""
+
+
+# ---- functions whose result is a size, a position or a count: their integers are no numbers of a computation
+
+_SIZED: Final = (list, tuple, dict, set, frozenset, str, bytes, bytearray, deque, range)
+
+SIZES: Final = frozenset(
+    map(
+        id,
+        (
+            *(len, operator.length_hint, sys.getsizeof),
+            *(getattr(kind, name) for kind in _SIZED for name in ("__len__", "__sizeof__") if hasattr(kind, name)),
+        ),
+    )
+)
+"""Functions whose result is a size, whatever numbers a container holds."""
+
+COUNTS: Final = SIZES | frozenset(
+    map(
+        id,
+        (
+            *(hash, range, operator.countOf, operator.indexOf, bisect.bisect_left, bisect.bisect_right),
+            *(float.__hash__, int.__hash__, int.bit_length, int.bit_count),
+            *(
+                getattr(kind, name)
+                for kind in _SIZED
+                for name in ("count", "find", "index", "rfind", "rindex")
+                if hasattr(kind, name)
+            ),
+        ),
+    )
+)
+"""Functions whose result is a size, a position or a count: an integer that is no float's value, and is never rounded.
+The floats decide on it, as on a branch."""
 
 
 # ---- the whole table, and how a row is found

@@ -15,11 +15,11 @@ import numpy
 
 from cassette_import.contexts.autodiff.arrays.array_memory import owner_of
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap
-from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
 from cassette_import.kits.events import ACTIVE, nearest_site
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.numbers.overloads import call_without_overload, split_metadata, with_metadata
 from cassette_import.kits.tagging import Tagged, holds_metadata, items_outside, plain, tag_of
 from cassette_import.rewriting.events import Events
 

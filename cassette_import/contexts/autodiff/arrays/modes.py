@@ -32,14 +32,13 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     reject,
     split_array_metadata,
 )
-from cassette_import.contexts.autodiff.arrays.handlers import movements, samples
+from cassette_import.contexts.autodiff.arrays.handlers import computations, movements
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import (
     Differentiating,
     Forward,
     Node,
     Reverse,
-    call_without_overload,
     differentiate,
     real_weight,
     scaled,
@@ -48,9 +47,10 @@ from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
 from cassette_import.kits.events import ACTIVE
-from cassette_import.kits.numbers.array_items import cursor_of_tagged, cursor_over
 from cassette_import.kits.numbers.lost_numbers import UNKNOWN
+from cassette_import.kits.numbers.overloads import call_without_overload
 from cassette_import.kits.numbers.partials import LOCALLY_CONSTANT
+from cassette_import.kits.tagged_containers import cursor_of_tagged, cursor_over
 from cassette_import.kits.tagging import CURSORS, Metas, Tagged, plain
 
 Array: Final = numpy.ndarray
@@ -331,6 +331,6 @@ def _handle_arrays(ctx: Any, f: Any, /, *arguments: Any) -> Any:
 
 Arrays.overdub.register(*_SPECIAL_METHODS)(_handle_arrays)
 
-Arrays.overdub.register(divmod)(samples.divide)
+Arrays.overdub.register(divmod)(computations.divide)
 
 __all__ = ["ArrayForward", "ArrayReverse", "is_number"]

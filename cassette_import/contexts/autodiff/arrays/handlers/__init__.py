@@ -3,14 +3,6 @@
 Importing the package registers the handlers.
 """
 
-from cassette_import.contexts.autodiff.arrays.handlers import (
-    callbacks,
-    compositions,
-    elementwise,
-    movements,
-    mutations,
-    products,
-    samples,
-)
+from cassette_import.contexts.autodiff.arrays.handlers import callbacks, computations, movements
 
-__all__ = ["callbacks", "compositions", "elementwise", "movements", "mutations", "products", "reductions", "samples"]
+__all__ = ["callbacks", "computations", "movements"]

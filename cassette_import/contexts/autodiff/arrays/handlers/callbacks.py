@@ -22,7 +22,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     reject,
     split_array_metadata,
 )
-from cassette_import.contexts.autodiff.arrays.handlers.compositions import are_close
+from cassette_import.contexts.autodiff.arrays.handlers.computations import are_close
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
 from cassette_import.kits.events import ACTIVE
 from cassette_import.kits.tagging import Tagged, holds_metadata, items_outside, metas_of, plain, tag_of

@@ -13,12 +13,238 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.polynomial import polynomial
 
-from cassette_import.contexts.autodiff.arrays.rules.polynomials import POLYNOMIALS
-from cassette_import.contexts.autodiff.arrays.rules.statistics import STATISTICS
 from cassette_import.kits.tagging import items_outside, plain
 
 Do = Callable[..., Any]
+
+
+# ---- statistics: quantiles, sums without NaN, masked sums, covariances, histograms
+
+
+def _rows(do: Do, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+    """An array whose last axis has the elements along some axes of another one; and these axes."""
+    shape = numpy.shape(plain(a))
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(number % len(shape) for number in axes)
+    rest = [number for number in range(len(shape)) if number not in axes]
+    rows = do(numpy.reshape, do(numpy.transpose, a, (*rest, *axes)), (*(shape[number] for number in rest), -1))
+    return rows, axes
+
+
+def _quantile(
+    do: Do, a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = False, **keywords: Any,
+) -> Any:  # fmt: skip
+    if method != "linear" or any(value is not None for value in keywords.values()) or numpy.ndim(plain(q)) > 1:
+        raise NotImplementedError
+    rows, axes = _rows(do, a, axis)
+    ordered = do(numpy.sort, rows, -1)
+    last = numpy.shape(plain(ordered))[-1] - 1
+    position = do(numpy.multiply, q, float(last))
+    low = numpy.clip(numpy.floor(plain(position)), 0, max(last - 1, 0)).astype(int)
+    first, second = (do(operator.getitem, ordered, (..., numpy.minimum(low + step, last))) for step in (0, 1))
+    found = do(
+        numpy.add, first, do(numpy.multiply, do(numpy.subtract, position, low), do(numpy.subtract, second, first))
+    )
+    if numpy.ndim(plain(q)):
+        found = do(numpy.moveaxis, found, -1, 0)
+        axes = tuple(one + 1 for one in axes)
+    return do(numpy.expand_dims, found, axes) if keepdims is True else found
+
+
+def _percentile(do: Do, a: Any, q: Any, *arguments: Any, **keywords: Any) -> Any:
+    return _quantile(do, a, do(numpy.divide, q, 100.0), *arguments, **keywords)
+
+
+def _without_nan(function: Any, neutral: float) -> Callable[..., Any]:
+    def composed(do: Do, a: Any, *arguments: Any, **keywords: Any) -> Any:
+        return do(function, do(numpy.where, numpy.isnan(plain(a)), neutral, a), *arguments, **keywords)
+
+    return composed
+
+
+def _nanmean(do: Do, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    valid = ~numpy.isnan(plain(a))
+    total = do(numpy.sum, do(numpy.where, valid, a, 0.0), axis, keepdims=keepdims is True)
+    return do(numpy.divide, total, valid.sum(axis, keepdims=keepdims is True))
+
+
+def _nanvar(
+    do: Do, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False
+) -> Any:
+    valid = ~numpy.isnan(plain(a))
+    rest = do(numpy.where, valid, do(numpy.subtract, a, _nanmean(do, a, axis, keepdims=True)), 0.0)
+    total = do(numpy.sum, do(numpy.multiply, rest, rest), axis, keepdims=keepdims is True)
+    return do(numpy.divide, total, valid.sum(axis, keepdims=keepdims is True) - ddof)
+
+
+def _nanstd(do: Do, *arguments: Any, **keywords: Any) -> Any:
+    variance = _nanvar(do, *arguments, **keywords)
+    is_constant = plain(variance) == 0
+    return do(numpy.where, is_constant, 0.0, do(numpy.sqrt, do(numpy.where, is_constant, 1.0, variance)))
+
+
+def masked_reduction(function: Any, neutral: float, joined: Any) -> Callable[..., Any]:
+    """The composition of a reduction with `where` or `initial`: masked elements count as the neutral element."""
+
+    def composed(do: Do, a: Any, *arguments: Any, where: Any = True, initial: Any = None, **keywords: Any) -> Any:
+        if where is not True and where is not numpy._NoValue:
+            a = do(numpy.where, plain(where), a, neutral)
+        found = do(function, a, *arguments, **keywords)
+        return found if initial is None or initial is numpy._NoValue else do(joined, found, initial)
+
+    return composed
+
+
+MASKED: Final[dict[str, Callable[..., Any]]] = {
+    "sum": masked_reduction(numpy.sum, 0.0, numpy.add),
+    "prod": masked_reduction(numpy.prod, 1.0, numpy.multiply),
+    "max": masked_reduction(numpy.max, -numpy.inf, numpy.maximum),
+    "amax": masked_reduction(numpy.max, -numpy.inf, numpy.maximum),
+    "min": masked_reduction(numpy.min, numpy.inf, numpy.minimum),
+    "amin": masked_reduction(numpy.min, numpy.inf, numpy.minimum),
+}
+"""The compositions of reductions with these names, for calls with `where` or `initial`."""
+
+
+def _cov(
+    do: Do, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, **keywords: Any
+) -> Any:
+    if y is not None or any(value is not None for value in keywords.values()):
+        raise NotImplementedError
+    rows = do(numpy.atleast_2d, m)
+    rows = rows if rowvar or numpy.shape(plain(rows))[0] == 1 else do(numpy.transpose, rows)
+    count = numpy.shape(plain(rows))[1]
+    rest = do(numpy.subtract, rows, do(numpy.mean, rows, 1, keepdims=True))
+    divisor = count - (int(not bias) if ddof is None else ddof)
+    return do(numpy.squeeze, do(numpy.divide, do(numpy.matmul, rest, do(numpy.transpose, rest)), float(divisor)))
+
+
+def _corrcoef(do: Do, x: Any, y: Any = None, rowvar: bool = True, **keywords: Any) -> Any:
+    if keywords:
+        raise NotImplementedError
+    found = _cov(do, x, y, rowvar)
+    scale = do(numpy.sqrt, do(numpy.diagonal, found))
+    return do(numpy.divide, do(numpy.divide, found, scale), do(numpy.reshape, scale, (-1, 1)))
+
+
+def _correlate(do: Do, a: Any, v: Any, mode: str = "valid") -> Any:
+    return do(numpy.convolve, a, do(numpy.flip, v), mode)
+
+
+def _bincount(do: Do, x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    places = plain(x)
+    size = max(int(numpy.max(places, initial=-1)) + 1, minlength)
+    chosen = numpy.zeros((size, len(places)))
+    chosen[places, numpy.arange(len(places))] = 1.0
+    return do(numpy.dot, chosen, weights)
+
+
+def _ediff1d(do: Do, ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    found = do(numpy.diff, do(numpy.ravel, ary))
+    parts = [part for part in (to_begin, found, to_end) if part is not None]
+    return do(numpy.concatenate, [do(numpy.ravel, part) for part in parts])
+
+
+def _unwrap(do: Do, p: Any, *arguments: Any, **keywords: Any) -> Any:
+    bare = plain(p)
+    return do(numpy.add, p, numpy.unwrap(bare, *arguments, **keywords) - bare)
+
+
+def _unique(do: Do, ar: Any, *arguments: Any, **keywords: Any) -> Any:
+    if arguments or keywords:
+        raise NotImplementedError
+    _, places = numpy.unique(plain(ar), return_index=True)
+    return do(operator.getitem, do(numpy.ravel, ar), places)
+
+
+# ---- polynomials, whose coefficients are arrays; spaced numbers; windows of arrays
+
+
+def _horner(do: Do, coefficients: Any, x: Any, order: range) -> Any:
+    found: Any = do(numpy.multiply, x, 0.0)
+    for number in order:
+        found = do(numpy.add, do(numpy.multiply, found, x), do(operator.getitem, coefficients, number))
+    return found
+
+
+def _polyval(do: Do, p: Any, x: Any) -> Any:
+    if isinstance(plain(x), numpy.poly1d) or numpy.ndim(plain(p)) != 1:
+        raise NotImplementedError
+    return _horner(do, p, x, range(len(plain(p))))
+
+
+def _ascending_polyval(do: Do, x: Any, c: Any, tensor: bool = True) -> Any:
+    if numpy.ndim(plain(c)) != 1:
+        raise NotImplementedError
+    return _horner(do, c, x, range(len(plain(c)) - 1, -1, -1))
+
+
+def _polyder(do: Do, p: Any, m: int = 1) -> Any:
+    for _ in range(m):
+        size = len(plain(p))
+        p = do(numpy.multiply, do(operator.getitem, p, slice(None, -1)), numpy.arange(size - 1, 0, -1))
+    return p
+
+
+def _polymul(do: Do, a1: Any, a2: Any) -> Any:
+    return do(numpy.convolve, a1, a2)
+
+
+def _vander(do: Do, x: Any, N: Any = None, increasing: bool = False) -> Any:
+    powers = numpy.arange(float(len(plain(x)) if N is None else N))
+    return do(numpy.power, do(numpy.reshape, x, (-1, 1)), powers if increasing else powers[::-1])
+
+
+def _geomspace(do: Do, start: Any, stop: Any, num: int = 50, endpoint: bool = True, **keywords: Any) -> Any:
+    if numpy.any(plain(start) <= 0) or numpy.any(plain(stop) <= 0):
+        raise NotImplementedError
+    return do(numpy.exp, do(numpy.linspace, do(numpy.log, start), do(numpy.log, stop), num, endpoint))
+
+
+def _logspace(
+    do: Do, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, **keywords: Any
+) -> Any:
+    return do(numpy.power, base, do(numpy.linspace, start, stop, num, endpoint))
+
+
+def _windows(do: Do, x: Any, *arguments: Any, **keywords: Any) -> Any:
+    bare = plain(x)
+    places = sliding_window_view(numpy.arange(bare.size).reshape(bare.shape), *arguments, **keywords)
+    return do(operator.getitem, do(numpy.ravel, x), places)
+
+
+def _matrix_vector(do: Do, a: Any, b: Any) -> Any:
+    return do(numpy.einsum, "...ij,...j->...i", a, b)
+
+
+def _vector_matrix(do: Do, a: Any, b: Any) -> Any:
+    return do(numpy.einsum, "...i,...ij->...j", a, b)
+
+
+def _vecdot(do: Do, a: Any, b: Any, axis: int = -1) -> Any:
+    return do(numpy.sum, do(numpy.multiply, a, b), axis)
+
+
+def _vector_norm(do: Do, x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    if ord != 2:
+        raise NotImplementedError
+    return do(numpy.sqrt, do(numpy.sum, do(numpy.multiply, x, x), axis, keepdims=keepdims))
+
+
+def _pinv(do: Do, a: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Of a matrix with full rank."""
+    turned = do(numpy.swapaxes, a, -1, -2)
+    rows, columns = numpy.shape(plain(a))[-2:]
+    if rows >= columns:
+        return do(numpy.matmul, do(numpy.linalg.inv, do(numpy.matmul, turned, a)), turned)
+    return do(numpy.matmul, turned, do(numpy.linalg.inv, do(numpy.matmul, a, turned)))
+
+
+# ---- reductions, products, differences, interpolation; and the table of all compositions
 
 
 def _ndim(value: Any) -> int:
@@ -64,12 +290,7 @@ def _partition(do: Do, a: Any, kth: Any, axis: Any = -1, *arguments: Any, **keyw
 def _median(
     do: Do, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> Any:
-    number = _ndim(a)
-    axes = tuple(range(number)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(one % number for one in axes)
-    rest = [one for one in range(number) if one not in axes]
-    shape = numpy.shape(plain(a))
-    rows = do(numpy.reshape, do(numpy.transpose, a, (*rest, *axes)), (*(shape[one] for one in rest), -1))
+    rows, axes = _rows(do, a, axis)
     ordered = _sort(do, rows)
     count = numpy.shape(plain(ordered))[-1]
     middle = do(operator.getitem, ordered, (..., slice((count - 1) // 2, count // 2 + 1)))
@@ -290,7 +511,16 @@ COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
-    **STATISTICS, **POLYNOMIALS,
+    numpy.polyval: _polyval, polynomial.polyval: _ascending_polyval, numpy.polyder: _polyder, numpy.polymul: _polymul,
+    numpy.vander: _vander, numpy.geomspace: _geomspace, numpy.logspace: _logspace,
+    sliding_window_view: _windows, numpy.linalg.pinv: _pinv,
+    numpy.quantile: _quantile, numpy.percentile: _percentile,
+    numpy.nansum: _without_nan(numpy.sum, 0.0), numpy.nanprod: _without_nan(numpy.prod, 1.0),
+    numpy.nanmax: _without_nan(numpy.max, -numpy.inf), numpy.nanmin: _without_nan(numpy.min, numpy.inf),
+    numpy.nancumsum: _without_nan(numpy.cumsum, 0.0), numpy.nancumprod: _without_nan(numpy.cumprod, 1.0),
+    numpy.nanmean: _nanmean, numpy.nanvar: _nanvar, numpy.nanstd: _nanstd,
+    numpy.cov: _cov, numpy.corrcoef: _corrcoef, numpy.correlate: _correlate, numpy.bincount: _bincount,
+    numpy.ediff1d: _ediff1d, numpy.unwrap: _unwrap, numpy.unique: _unique,
     numpy.linalg.matrix_power: _matrix_power, numpy.linalg.multi_dot: _multi_dot,
     numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
@@ -302,10 +532,18 @@ OF_SEQUENCES: Final[set[Any]] = {numpy.linalg.multi_dot}
 for _owner, _name, _function in (
     (numpy, "trapezoid", _trapezoid),  # 2.0
     (numpy, "trapz", _trapezoid),  # until then
+    (numpy, "matvec", _matrix_vector),  # 2.2, as the next one
+    (numpy, "vecmat", _vector_matrix),
     (numpy.linalg, "outer", _outer),  # 2.0, as the next ones
     (numpy.linalg, "trace", _last_trace),
     (numpy.linalg, "cross", lambda do, a, b, /, *, axis=-1: _cross(do, a, b, axis=axis)),
-    (numpy.linalg, "vecdot", None),
+    (numpy, "vecdot", _vecdot),
+    (numpy.linalg, "vecdot", _vecdot),
+    (numpy.linalg, "vector_norm", _vector_norm),
+    (numpy.linalg, "diagonal", lambda do, x, /, *, offset=0: do(numpy.diagonal, x, offset, -2, -1)),
+    (numpy.linalg, "matrix_transpose", lambda do, x, /: do(numpy.swapaxes, x, -1, -2)),
+    (numpy.linalg, "matmul", lambda do, a, b, /: do(numpy.matmul, a, b)),
+    (numpy.linalg, "tensordot", lambda do, a, b, /, *, axes=2: do(numpy.tensordot, a, b, axes)),
 ):
-    if _function is not None and _name in vars(_owner):
+    if _name in vars(_owner):
         COMPOSITIONS[vars(_owner)[_name]] = _function

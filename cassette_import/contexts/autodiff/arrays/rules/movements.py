@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy
 
+from cassette_import.kits.numbers.table import MOVEMENTS
 from cassette_import.kits.tagging import plain
 
 
@@ -26,28 +27,11 @@ _TYPED: Final = functions_named(
 _FILLED: Final = functions_named("full", "full_like")
 
 MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
-    **dict.fromkeys(
-        functions_named(
-            "reshape", "ravel", "flatten", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
-            "rollaxis", "expand_dims", "squeeze", "broadcast_to", "tile", "repeat", "take", "diag", "diagonal",
-            "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress",
-            "ascontiguousarray", "asfortranarray", "copy", "tolist",
-            "concatenate", "concat", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack", "block",
-            "real", "real_if_close", "pad", "take_along_axis", "split", "array_split", "hsplit", "vsplit", "dsplit",
-            "unstack", "__copy__", "__deepcopy__", "__getitem__",
-        ),
-        (0,),
-    ),
+    **{function: moved for name, moved in MOVEMENTS.items() for function in functions_named(name)},
     **dict.fromkeys([operator.getitem, numpy.resize, *_TYPED], (0,)),
-    **dict.fromkeys(functions_named("append"), (0, 1)),
-    **dict.fromkeys(
-        functions_named("broadcast_arrays", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d"), tuple(range(32))
-    ),
-    **dict.fromkeys(functions_named("insert"), (0, 2)),
-    **dict.fromkeys(functions_named("where"), (1, 2)),
+    **dict.fromkeys(functions_named("where", "select"), (1, 2)),
     **dict.fromkeys([*_FILLED, *functions_named("choose", "extract")], (1,)),
-    **dict.fromkeys(functions_named("select"), (1, 2)),
-}  # fmt: skip
+}
 """For each function, the numbers of the arguments whose elements it moves."""
 
 for _function in functions_named("compress"):

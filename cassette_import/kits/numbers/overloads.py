@@ -1,26 +1,30 @@
-"""Which calls on numbers run a special method of the program: that of a subclass of `float`, `int` or `Fraction`.
-
-The rules for numbers do not describe such a method. It runs as a function of the program.
-"""
+"""What overloads of functions of numbers share: calls without the overload, folds, metadata of several contexts."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from cassette_import.activation.verbs import recurse
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
-__all__ = ["NUMBERS", "call_without_overload", "own_methods", "runs_own_method", "without_modulus"]
+__all__ = [
+    "NUMBERS", "FoldCall", "call_without_overload", "fold_call", "own_methods", "runs_own_method", "show_additions",
+    "split_metadata", "with_metadata", "without_modulus",
+]  # fmt: skip
 
 # ---- calls that an overload makes as if there were no overload: the program's special methods run in the context
 
@@ -54,6 +58,8 @@ def without_modulus(overload: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ---- which calls on numbers run a special method of the program: that of a subclass of `float`, `int` or `Fraction`
+#
+# The rules for numbers do not describe such a method. It runs as a function of the program.
 
 NUMBERS: Final = frozenset(map(id, (int, float, complex, bool, Fraction, Decimal)))
 """The types of numbers without a method of the program, by identity: a metaclass may have no hash."""
@@ -147,3 +153,86 @@ def _methods_in_python(kind: type) -> frozenset[str]:
             continue
         found.update((name, value) for name, value in class_namespace(base).items() if name[:2] == "__")
     return frozenset(name for name, value in found.items() if type(value) is FunctionType)
+
+
+# ---- one context's metadata of a number, beside that of other contexts: how contexts of numbers nest
+#
+# An overload takes its own metadata off the arguments, calls the function with what is left, so that contexts further
+# out compute theirs, and puts its own metadata on the result.
+
+
+def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
+    """The context's tag, the arguments without its metadata, and the metadata with the numbers of the arguments."""
+    own_tag: Any = tag_of(ctx)
+    values, found = [], []
+    for number, argument in enumerate(arguments):
+        if type(argument) is Tagged and own_tag in argument._tagged_metas:
+            found.append((number, argument._tagged_metas[own_tag]))
+            left = {tag: metadata for tag, metadata in argument._tagged_metas.items() if tag is not own_tag}
+            argument = Tagged(argument._tagged_value, left) if left else argument._tagged_value
+        values.append(argument)
+    return own_tag, values, found
+
+
+def with_metadata(value: Any, own_tag: Any, metadata: Any) -> Tagged:
+    """A value with the metadata of `own_tag`, in addition to the metadata of other tags."""
+    return Tagged(plain(value), {**(metas_of(value) or {}), own_tag: metadata})
+
+
+# ---- `itertools.accumulate` without a function adds in C, where no call is an event: here each addition is one
+
+
+@hidden
+def _with_shown_additions(ctx: Any, f: Any, iterable: Any, func: Any = None, **initial: Any) -> Any:
+    @hidden
+    def added(total: Any, item: Any) -> Any:
+        result = total + item
+        ctx.posthook(result, operator.add, total, item)
+        return result
+
+    return recurse(ctx, f, iterable, added if func is None else func, **initial)
+
+
+def show_additions(context_type: Any) -> None:
+    """Call the method `posthook` of a context type with each addition of `accumulate`, when it is done."""
+    context_type.overdub.register(itertools.accumulate)(_with_shown_additions)
+
+
+# ---- calls of functions that fold numbers, such as `sum`, `math.prod` and `min`: which numbers they fold, in order
+
+
+class FoldCall(NamedTuple):
+    """A call of a fold, whose iterable has been read."""
+
+    function: Any
+    start: list[Any]
+    """What the fold begins with: the argument `start`, if there is one."""
+    items: list[Any]
+    """What follows: the items of the iterable, or the arguments of ``min(a, b)``."""
+    arguments: tuple[Any, ...]
+    """The positional arguments of a call that does the same."""
+
+    @property
+    def operands(self) -> list[Any]:
+        """All that is folded, in order."""
+        return [*self.start, *self.items]
+
+    @hidden
+    def value_of(self, operands: Iterable[Any]) -> Any:
+        """The result of the same call for other operands."""
+        numbers = list(operands)
+        if self.arguments[0] is not self.items:
+            return self.function(*numbers)
+        count, positional = len(self.start), len(self.arguments) - 1
+        start = {"start": numbers[count - 1]} if count > positional else {}
+        return self.function(numbers[count:], *numbers[:positional], **start)
+
+
+@hidden
+def fold_call(f: Any, first: Any, more: tuple[Any, ...], keywords: Mapping[str, Any]) -> FoldCall:
+    """The call of a fold with these arguments. Its iterable is read as the program would have read it."""
+    start = [keywords["start"]] if "start" in keywords else []
+    if f in (min, max) and more:
+        return FoldCall(f, start, [first, *more], (first, *more))
+    items = items_outside(first)
+    return FoldCall(f, [*more, *start], items, (items, *more))
