@@ -184,6 +184,8 @@ A = numpy.arange(1.0, 13.0).reshape(3, 4)
         (lambda: numpy.std(A), {"add": 22, "truediv": 2, "sub": 12, "mul": 12, "sqrt": 1}),
         (lambda: numpy.add.reduce(A, axis=0), {"add": 8}),
         (lambda: numpy.add.accumulate(A, axis=1), {"add": 9}),
+        (lambda: numpy.add.reduce(A[:, :1], axis=(1,)), {"add": 0}),
+        (lambda: numpy.dot(A[0], 2.0), {"mul": 4}),
         (lambda: numpy.cumsum(A), {"add": 11}),
         (lambda: numpy.multiply.outer(A[0], A[0]), {"mul": 16}),
         (lambda: numpy.linalg.norm(A), {"mul": 12, "add": 11, "sqrt": 1}),

@@ -12,6 +12,7 @@ import math
 import operator
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from threading import get_ident
@@ -22,10 +23,10 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import canrecurse, recurse
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.function_names import full_name
-from cassette_import.kits.numbers.fold_calls import show_additions
 from cassette_import.kits.numbers.numeric_values import holds_floats, is_array
+from cassette_import.kits.numbers.overloads import show_additions
 from cassette_import.kits.numbers.row import FREE, Cost, Row
-from cassette_import.kits.numbers.table import BY_UFUNC, NUMBERS, QUESTIONS, ROUNDINGS
+from cassette_import.kits.numbers.table import BY_UFUNC, MOVEMENTS, NUMBERS, QUESTIONS, ROUNDINGS
 from cassette_import.kits.options import check_number
 from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagged_containers import is_a_container
@@ -33,7 +34,7 @@ from cassette_import.kits.tagging import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
 
-__all__ = ["COUNTED_ITEMS", "OPERATIONS", "ArrayRules", "Flops", "Operations", "Rule", "operations_with", "scaled"]
+__all__ = ["OPERATIONS", "ArrayRules", "Flops"]
 
 # ---- which operations a call does with numbers: tables of operators, and of functions of `math` and `cmath`
 #
@@ -173,20 +174,16 @@ _COSTS: Final[dict[str, Cost]] = {
 """The costs of ufuncs. One that is not here is an operation by its own name."""
 
 _FREE: Final = (
-    "all allclose any append arange argmax argmin argsort argwhere around array array_equal array_split asarray"
-    " ascontiguousarray asfarray astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to choose clip"
-    " column_stack compress concatenate copy copyto count_nonzero delete diag diagonal dsplit dstack empty empty_like"
-    " expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud frombuffer fromiter full full_like hsplit"
-    " hstack identity imag insert isclose iscomplex isin isreal lexsort max meshgrid min moveaxis nan_to_num nonzero"
-    " ones ones_like pad partition place ptp put putmask ravel real repeat reshape resize roll rollaxis rot90 round"
-    " round_ searchsorted select sort split squeeze stack swapaxes take take_along_axis tile transpose tril triu"
-    " trim_zeros unique vsplit vstack where zeros zeros_like"
+    "all allclose any arange argmax argmin argsort argwhere around array array_equal asarray asfarray astype"
+    " choose clip compress copyto count_nonzero empty empty_like extract eye fill_diagonal flatnonzero frombuffer"
+    " fromiter full full_like identity imag isclose iscomplex isin isreal lexsort max min nan_to_num nonzero ones"
+    " ones_like partition place ptp put putmask resize round round_ searchsorted select sort trim_zeros unique"
+    " where zeros zeros_like"
 )
-"""Functions that move numbers, or compare them."""
+"""Functions that compare numbers, choose among them, or make arrays; those that only move them are in a table."""
 _FREE_METHODS: Final = (
-    "all any argmax argmin argsort astype choose clip compress conj conjugate copy diagonal fill flatten item max min"
-    " nonzero partition ptp put ravel repeat reshape resize round searchsorted sort squeeze swapaxes take tobytes"
-    " tolist transpose view __array__ __getitem__ __setitem__ __copy__ __deepcopy__"
+    "all any argmax argmin argsort astype choose clip compress conj conjugate fill item max min nonzero partition"
+    " ptp put resize round searchsorted sort tobytes view __array__ __setitem__"
 )
 _PRODUCTS: Final = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 _REDUCTIONS: Final = {"sum": "add", "nansum": "add", "prod": "mul", "cumsum": "add", "cumprod": "mul", "trace": "add"}
@@ -212,8 +209,8 @@ class ArrayRules:
         self._rules: dict[int, Rule] = {}
         methods = vars(numpy.ndarray)
         owners: tuple[tuple[Any, str, Callable[[str], Rule]], ...] = (
-            (vars(numpy), _FREE, lambda name: _free),
-            (methods, _FREE_METHODS, lambda name: _free),
+            (vars(numpy), f"{_FREE} {' '.join(MOVEMENTS)}", lambda name: _free),
+            (methods, f"{_FREE_METHODS} {' '.join(MOVEMENTS)}", lambda name: _free),
             *((owner, " ".join(_REDUCTIONS), self._reduction) for owner in (vars(numpy), methods)),
             *((owner, "mean var std", lambda name: _STATISTICS[name]) for owner in (vars(numpy), methods)),
             *((owner, "dot", lambda name: _products) for owner in (vars(numpy), methods)),
@@ -243,22 +240,16 @@ class ArrayRules:
 
     def of_operator(self, name: str, result: Any, arguments: tuple[Any, ...]) -> Operations:
         """The operations of an operator whose result is an array or a scalar of NumPy."""
-        if name == "matmul":
-            return _products(result, arguments, {})
-        return (
-            operations_with(name, int(result.size), of_complex=_is_complex(result)) if _is_inexact(result) else NOTHING
-        )
+        return _products(result, arguments, {}) if name == "matmul" else _operations_of(name, result, _size_of(result))
 
     def _of_ufunc(self, ufunc: Any, result: Any, keywords: dict[str, Any]) -> Operations:
         first = result[0] if isinstance(result, tuple) else result
-        cost = _cost_of(ufunc)
-        if not _is_inexact(first) or cost == FREE:
-            return NOTHING
-        count = first.size
         where = keywords.get("where", True)
-        if where is not True:
+        if where is True or not _is_inexact(first):
+            count = _size_of(first)
+        else:
             count = int(self._numpy.count_nonzero(self._numpy.broadcast_to(where, first.shape)))
-        return _counted(cost, count, of_complex=_is_complex(first))
+        return _operations_of(_cost_of(ufunc), first, count)
 
     def _reduction(self, name: str) -> Rule:
         operation, runs = _REDUCTIONS[name], name.startswith("cum")
@@ -273,7 +264,7 @@ class ArrayRules:
                 else _taken(given, keywords)
             )
             kept = _outputs(result, given, arguments, keywords) if runs else result.size
-            return operations_with(operation, max(size - kept, 0), of_complex=_is_complex(result))
+            return _operations_of(operation, result, max(size - kept, 0))
 
         return rule
 
@@ -283,11 +274,13 @@ def _cost_of(ufunc: Any) -> Cost:
     return _COSTS.get(name, name)
 
 
-def _counted(cost: Cost, count: int, *, of_complex: bool) -> Operations:
-    """The operations of `count` applications of a ufunc to two arguments."""
+def _operations_of(cost: Cost, result: Any, count: int) -> Operations:
+    """The operations of `count` applications of a function of two numbers, which have computed a result."""
+    if cost == FREE or not _is_inexact(result):
+        return NOTHING
     if not isinstance(cost, str):
         return scaled(cost(2), count)
-    return operations_with(cost, count, of_complex=of_complex)
+    return operations_with(cost, count, of_complex=result.dtype.kind == "c")
 
 
 def _outputs(result: Any, given: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> int:
@@ -302,15 +295,8 @@ def _is_inexact(value: Any) -> bool:
     return getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c")
 
 
-def _is_complex(value: Any) -> bool:
-    return bool(value.dtype.kind == "c")
-
-
 def _by_element(name: str) -> Rule:
-    def rule(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-        return operations_with(name, result.size, of_complex=_is_complex(result)) if _is_inexact(result) else NOTHING
-
-    return rule
+    return lambda result, arguments, keywords: _operations_of(name, result, _size_of(result))
 
 
 def _differences(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations | None:
@@ -323,7 +309,7 @@ def _differences(result: Any, arguments: tuple[Any, ...], keywords: dict[str, An
     length = result.shape[-1] if result.shape else 0
     rows = result.size // max(length, 1)
     count = sum(rows * (length + step) for step in range(order))
-    return operations_with("sub", count, of_complex=_is_complex(result))
+    return _operations_of("sub", result, count)
 
 
 def _taken(argument: Any, keywords: dict[str, Any]) -> int:
@@ -353,15 +339,12 @@ def _products(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any])
     """A product of vectors or matrices: each number of the result is a sum of products."""
     if not _is_inexact(result):
         return NOTHING
-    of_complex = _is_complex(result)
-    terms = (_shape_of(arguments[0]) or (1,))[-1]
-    if not _shape_of(arguments[0]) or not _shape_of(arguments[1]):
-        return operations_with("mul", result.size, of_complex=of_complex)
-    found: dict[str, int] = {}
-    for name, count in (("mul", terms), ("add", max(terms - 1, 0))):
-        for operation, number in operations_with(name, count * result.size, of_complex=of_complex).items():
-            found[operation] = found.get(operation, 0) + number
-    return found
+    left, right = map(_shape_of, arguments[:2])
+    if not left or not right:
+        return _operations_of("mul", result, result.size)
+    counts = Counter(_operations_of("mul", result, left[-1] * result.size))
+    counts.update(_operations_of("add", result, max(left[-1] - 1, 0) * result.size))
+    return counts
 
 
 def _generalized(ufunc: Any) -> Rule:
@@ -405,32 +388,25 @@ def _norm(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
 
 def _ufunc_reduction(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     ufunc, given = arguments[0], arguments[1]
-    cost = _cost_of(ufunc)
-    if not _is_inexact(result) or cost == FREE:
+    if not _is_inexact(result):
         return NOTHING
     size = _taken(given, keywords)
     outputs = result.size
     if result.size == size and size:  # `accumulate` keeps each step
         shape = _shape_of(given)
         axis = keywords.get("axis", arguments[2] if len(arguments) > 2 else 0) or 0
-        outputs = size // shape[axis]
-    return _counted(cost, max(size - outputs, 0), of_complex=_is_complex(result))
+        outputs = size // math.prod(shape[number] for number in (axis if isinstance(axis, tuple) else (axis,)))
+    return _operations_of(_cost_of(ufunc), result, max(size - outputs, 0))
 
 
 def _ufunc_outer(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-    cost = _cost_of(arguments[0])
-    if not _is_inexact(result) or cost == FREE:
-        return NOTHING
-    return _counted(cost, result.size, of_complex=_is_complex(result))
+    return _operations_of(_cost_of(arguments[0]), result, _size_of(result))
 
 
 def _ufunc_at(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     """An operation for each number that `ufunc.at(array, indices, ...)` changes in place."""
     ufunc, given, indices = arguments[:3]
-    cost = _cost_of(ufunc)
-    if not _is_inexact(given) or cost == FREE:
-        return NOTHING
-    return _counted(cost, given[indices].size, of_complex=_is_complex(given))
+    return _operations_of(_cost_of(ufunc), given, given[indices].size)
 
 
 # ---- `Flops`: counts the floating-point operations of a program by kind and by function
@@ -566,11 +542,10 @@ class Flops(Context, events=Events.CALLS | Events.OPERATORS):
     @property
     def counts(self) -> dict[str, int]:
         """How often each operation was done, the most frequent first."""
-        found: dict[str, int] = {}
+        total: Counter[str] = Counter()
         for operations in self.by_function.values():
-            for name, number in operations.items():
-                found[name] = found.get(name, 0) + number
-        return _most_frequent_first(found)
+            total.update(operations)
+        return _most_frequent_first(total)
 
     @property
     def by_function(self) -> dict[str, dict[str, int]]:
@@ -578,14 +553,12 @@ class Flops(Context, events=Events.CALLS | Events.OPERATORS):
 
         The operations of a comprehension or generator expression are those of the function that contains it.
         """
-        found: dict[str, dict[str, int]] = {}
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for functions in list(self._threads.values()):
             for _, function, operations in list(functions.values()):
-                counts = found.setdefault(function, {})
-                for name, number in list(operations.items()):
-                    counts[name] = counts.get(name, 0) + number
-        order = sorted(found, key=lambda function: -sum(found[function].values()))
-        return {function: _most_frequent_first(found[function]) for function in order}
+                counts[function].update(dict(operations))  # a copy, because the thread may still count
+        order = sorted(counts, key=lambda function: -counts[function].total())
+        return {function: _most_frequent_first(counts[function]) for function in order}
 
     def summary(self) -> str:
         """The operations by kind and by function, at most `limit` functions, and what was not counted."""
