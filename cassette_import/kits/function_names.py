@@ -32,6 +32,7 @@ __all__ = [
     "display",
     "full_name",
     "label_of_code",
+    "lasting_part",
     "module_of",
     "modules_by_file",
     "parameter_names",
@@ -98,6 +99,14 @@ def described(function: Any) -> Described:
     if type(method) is FunctionType:
         return Described(described(method).label, False)
     return Described(("~", 0, f"<{_class_name(kind)!r} object>"), False)
+
+
+def lasting_part(function: Any) -> Any:
+    """What tables refer to by its `id()` for a function: the code of a closure; any other function itself.
+
+    Each closure is a new function, but all closures of one `def` share its code.
+    """
+    return function.__code__ if type(function) is FunctionType and "<" in function.__qualname__ else function
 
 
 def label_of_code(code: CodeType) -> Label:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from cassette_import.runtime.tagging import live_metadata
 from cassette_import.runtime.tagging.classification import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS, tag_with_parts
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.held_metadata import SEQUENCES, holds_metadata
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS, items_outside, iterate_outside
-from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching, refresh_sometimes, token_of_module
+from cassette_import.runtime.tagging.live_metadata import (
+    WATCHES,
+    hold_metadata,
+    note_watching,
+    refresh_sometimes,
+    release_metadata,
+    token_of_module,
+)
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.matched_parts import part_of_subject
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE, calls_overdubbed
@@ -34,13 +40,13 @@ __all__ = [
     "active_store",
     "calls_overdubbed",
     "classification",
+    "hold_metadata",
     "holds_metadata",
     "is_new_of_named_tuple",
     "items_outside",
     "iterate_outside",
     "leaf_name",
     "leaving",
-    "live_metadata",
     "metas_of",
     "note_watching",
     "own_store",
@@ -48,6 +54,7 @@ __all__ = [
     "plain",
     "quick_item",
     "refresh_sometimes",
+    "release_metadata",
     "run",
     "tag_of",
     "tag_with_parts",

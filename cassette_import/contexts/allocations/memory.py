@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import execute_all
 from cassette_import.kits.calls.trees import Tree
-from cassette_import.kits.function_names import Label, described, thread_name
+from cassette_import.kits.function_names import Label, described, lasting_part, thread_name
 
 __all__ = [
     "FRAMES",
@@ -196,9 +196,7 @@ class KnownFunctions:
     @without_lines
     def label_of(self, function: Any) -> Label:
         """The label of a function."""
-        lasting = function
-        if type(function) is FunctionType and "<" in function.__qualname__:
-            lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
+        lasting = lasting_part(function)
         known = self._known.get(id(lasting))
         if known is not None:
             return known.label

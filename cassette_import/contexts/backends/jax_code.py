@@ -371,8 +371,6 @@ def function_of(kernel: JaxKernel) -> Callable[..., Any]:
 
 
 # ---- a flow as a function of JAX: branches are `lax.cond`, and loops `lax.fori_loop` or `lax.while_loop`
-#
-# Importing the module does not import JAX.
 
 _State = dict[str, Any]
 """By name: the numbers that branches and loops change; `bad`, and for each jump whether it was made."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from threading import get_ident
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any, Final, Protocol
 
 from cassette_import.contexts.profile.call_tree import (
@@ -28,7 +28,7 @@ from cassette_import.contexts.profile.call_tree import (
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE, CLOSING_RESUMES, FollowedBody
-from cassette_import.kits.function_names import Label, described, label_of_code
+from cassette_import.kits.function_names import Label, described, label_of_code, lasting_part
 
 __all__ = ["CallPaths", "ProfiledBody", "new_body"]
 
@@ -53,9 +53,7 @@ class CallPaths:
     def node_below(self, thread: ThreadTree, function: Any) -> Node:
         """The node for a function that the parent node does not have by its identity."""
         parent = thread.node
-        lasting = function
-        if type(function) is FunctionType and "<" in function.__qualname__:
-            lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
+        lasting = lasting_part(function)
         node: Node | None = parent.children.get(id(lasting)) if lasting is not function else None
         if node is None:
             known = self._known.get(id(lasting)) or self._described(function, lasting)

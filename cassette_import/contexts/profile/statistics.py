@@ -19,7 +19,15 @@ from cassette_import.contexts.profile.call_tree import (
     ThreadTree,
 )
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.kits.calls.trees import CallStatistics, CallTrees, SiteRow, Tree, label_text, table_lines
+from cassette_import.kits.calls.trees import (
+    CallStatistics,
+    CallTrees,
+    FoldedPath,
+    SiteRow,
+    Tree,
+    label_text,
+    table_lines,
+)
 from cassette_import.kits.events import characters_before
 from cassette_import.kits.function_names import Label
 from cassette_import.kits.text import plural, search_folders, short_path
@@ -155,7 +163,7 @@ class ThreadTimes(Tree):
 
     def __init__(self, thread: ThreadTree, now: float) -> None:
         folded = [
-            (node, caller, recursive, recursive_step)
+            FoldedPath(node, caller, recursive, recursive_step)
             for (caller, _, recursive, recursive_step), nodes in list(thread.folded.items())
             for node in list(nodes)
         ]

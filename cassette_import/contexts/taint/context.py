@@ -38,10 +38,11 @@ from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagging import (
     WATCHES,
     Tagged,
+    hold_metadata,
     leaving,
-    live_metadata,
     note_watching,
     plain,
+    release_metadata,
     tag_of,
     tag_with_parts,
 )
@@ -127,12 +128,10 @@ class Care:
     """The manager of a block in which each event is taken with care, as if there were metadata."""
 
     def __enter__(self) -> None:
-        EXECUTING.append(live_metadata.METADATA)  # no name of this module may refer to it: references are counted
-        live_metadata.note_metadata()
+        hold_metadata(EXECUTING)
 
     def __exit__(self, *exception: object) -> None:
-        EXECUTING.pop()
-        live_metadata.refresh_names()
+        release_metadata(EXECUTING)
 
 
 def _modules_of(name: str) -> list[str]:

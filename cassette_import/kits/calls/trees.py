@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from cassette_import.kits.function_names import Label
 from cassette_import.kits.text import plural, short_path
@@ -24,13 +24,22 @@ __all__ = [
     "table_lines",
 ]
 
-FoldedPath: TypeAlias = tuple[Any, Label, bool, bool]
-"""The node of many paths from one function to another, the label of the caller, and whether the function and the step
-to it were in progress further up."""
 SiteRow: TypeAlias = tuple[int, float, str, str]
 """Calls, weight, text and function of a call site."""
 _Key = TypeVar("_Key", bound=Hashable)
 _Row = TypeVar("_Row")
+
+
+class FoldedPath(NamedTuple):
+    """The node of many paths from one function to another, and the label of the caller.
+
+    Calls are recursive if the function was in progress further up, or the step from the caller to it.
+    """
+
+    node: Any
+    caller: Label
+    is_recursive: bool
+    is_recursive_step: bool
 
 
 class Tree:
@@ -55,7 +64,7 @@ class Tree:
         self._collect(root)
         self.size = len(self.nodes)
         self.folded = folded
-        self.nodes += [entry[0] for entry in folded]
+        self.nodes += [path.node for path in folded]
         self.parents += [-1] * len(folded)
         self.labels: list[Label] = [node.label for node in self.nodes]
         self.calls: list[int] = [node.calls for node in self.nodes]
@@ -193,7 +202,7 @@ class CallTrees:
         """The statistics of each function."""
         found: dict[Label, CallStatistics] = {}
         for tree in self.trees:
-            tree.add_to(found, tree.labels, [recursive for _, _, recursive, _ in tree.folded])
+            tree.add_to(found, tree.labels, [path.is_recursive for path in tree.folded])
         return found
 
     def steps(self) -> dict[tuple[Label, Label], CallStatistics]:
@@ -202,8 +211,8 @@ class CallTrees:
         for tree in self.trees:
             labels = tree.labels
             steps = [(labels[parent], label) for parent, label in zip(tree.parents, labels, strict=True)]
-            steps[tree.size :] = [(caller, node.label) for node, caller, _, _ in tree.folded]
-            tree.add_to(found, steps, [recursive for _, _, _, recursive in tree.folded])
+            steps[tree.size :] = [(path.caller, path.node.label) for path in tree.folded]
+            tree.add_to(found, steps, [path.is_recursive_step for path in tree.folded])
             del found[steps[0]]  # nothing has called the root
         return found
 

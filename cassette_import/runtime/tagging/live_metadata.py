@@ -203,6 +203,20 @@ def refresh_sometimes() -> None:
         refresh_names()
 
 
+@hidden
+def hold_metadata(tokens: list[Any]) -> None:
+    """Carry out each event as if there were metadata, until `release_metadata` is called with the same list."""
+    tokens.append(METADATA)
+    note_metadata()
+
+
+@hidden
+def release_metadata(tokens: list[Any]) -> None:
+    """Undo a call of `hold_metadata`."""
+    tokens.pop()
+    refresh_names()
+
+
 def token_of_module() -> Token:
     """The token, for a module that keeps it under a name."""
     _references_of_modules[0] += 1

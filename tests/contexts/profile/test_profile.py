@@ -15,7 +15,7 @@ import pytest
 
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import call_tree
+from cassette_import.contexts.profile import call_tree, compiling_time
 from cassette_import.contexts.profile import context as profile_context
 from cassette_import.contexts.profile import statistics as profile_statistics
 from cassette_import.contexts.profile.statistics import Statistics
@@ -755,7 +755,7 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
         now[0] += 100.0
         return make(unit, variants)
 
-    for module in (profile_context, profile_statistics, body_compiler_module, compilation_listeners):
+    for module in (profile_context, compiling_time, profile_statistics, body_compiler_module, compilation_listeners):
         # No function of this module, which is overdubbed in the block.
         monkeypatch.setattr(module, "perf_counter", functools.partial(now.__getitem__, 0))
     monkeypatch.setattr(body_compiler, "_body_of", slow)
