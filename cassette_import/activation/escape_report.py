@@ -26,7 +26,7 @@ from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry
 from cassette_import.specialization.source_file import SourceFile
 
-__all__ = ["Escape", "EscapeWatch", "escapes", "report_lines"]
+__all__ = ["Escape", "EscapeWatch", "escapes"]
 
 _WATCH: Final = "watch of escapes"
 _INSTALLED: Final = "its module is installed"
@@ -130,7 +130,7 @@ class EscapeWatch(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The report as a table, for the terminal."""
-        return "\n".join(report_lines(self.escapes()))
+        return "\n".join(_report_lines(self.escapes()))
 
     @property
     def formats(self) -> Mapping[str, Any]:
@@ -250,7 +250,7 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def report_lines(found: list[Escape]) -> Iterator[str]:
+def _report_lines(found: list[Escape]) -> Iterator[str]:
     """The report, line by line."""
     calls = sum(escape.calls for escape in found)
     yield f"escapes: {_number(calls, 'call')} of {_number(len(found), 'Python function')}"

@@ -41,27 +41,11 @@ from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in
 from cassette_import.specialization.given_texts import GivenTexts
 from cassette_import.specialization.registry import registry
 
-__all__ = [
-    "DIVERTED",
-    "GENERATORS",
-    "WAITING",
-    "activate_in_forked_worker",
-    "add_done_callback",
-    "create_task",
-    "generate_class",
-    "is_forked_worker",
-    "make_pool_of_threads",
-    "prepare",
-    "run_job",
-    "run_thread",
-    "start_thread",
-    "submit_to_processes",
-    "submit_to_threads",
-]
+__all__ = ["DIVERTED", "WAITING", "activate_in_forked_worker", "is_forked_worker", "prepare"]
 
 # ---- classes whose methods are generated while a context is active
 
-GENERATORS: Final = (
+_GENERATORS: Final = (
     ("dataclasses", None, "_process_class"),
     ("collections", None, "namedtuple"),
     ("attr._make", "_ClassBuilder", "build_class"),
@@ -70,14 +54,14 @@ GENERATORS: Final = (
 
 
 @hidden
-def generate_class(generate: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+def _generate_class(generate: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Do what the function does, and instrument the methods of the class that it returns."""
     kind = generate(*arguments, **keywords)
     registry.instrument_class(kind)
     return kind
 
 
-_GIVEN_TEXTS: Final = GivenTexts(registry, frozenset(module for module, _, _ in GENERATORS))
+_GIVEN_TEXTS: Final = GivenTexts(registry, frozenset(module for module, _, _ in _GENERATORS))
 
 
 # ---- inheritance: threads, executors' jobs and asyncio tasks get the active contexts with `inherit` when they are
@@ -114,7 +98,7 @@ def _started_in(activation: Activation, run: Callable[..., Any]) -> Callable[...
 
 
 @hidden
-def start_thread(start: Callable[[Any], None], thread: Any) -> None:
+def _start_thread(start: Callable[[Any], None], thread: Any) -> None:
     """`Thread.start`. A thread with a `contextvars.Context` of its own (3.14) has the contexts of that one."""
     here = ACTIVE.get()
     if here.variant is None or getattr(thread, "_context", None) is not None:
@@ -129,7 +113,7 @@ def start_thread(start: Callable[[Any], None], thread: Any) -> None:
 
 
 @hidden
-def run_thread(run: Callable[[Any], None], thread: Any) -> None:
+def _run_thread(run: Callable[[Any], None], thread: Any) -> None:
     """`Thread._bootstrap_inner`, which is the first function that runs in the new thread."""
     greenlets.follow_greenlets()
     inherited, call = _bequeathed.pop(id(thread), (None, operator.call))
@@ -152,7 +136,7 @@ def run_thread(run: Callable[[Any], None], thread: Any) -> None:
 
 
 @hidden
-def run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+def _run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Run a job in the contexts that it has inherited."""
     token = ACTIVE.set(activation)
     count_in_thread(1)
@@ -167,11 +151,11 @@ def run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any,
 def _as_job(job: Any) -> Any:
     """A job as it runs in another thread."""
     inherited = inherited_activation(ACTIVE.get())
-    return job if inherited is INACTIVE else functools.partial(run_job, inherited, job)
+    return job if inherited is INACTIVE else functools.partial(_run_job, inherited, job)
 
 
 @hidden
-def submit_to_threads(
+def _submit_to_threads(
     submit: Callable[..., Any], executor: Any, job: Callable[..., Any], /, *arguments: Any, **keywords: Any
 ) -> Any:
     """`ThreadPoolExecutor.submit`."""
@@ -188,7 +172,7 @@ def submit_to_threads(
 
 
 @hidden
-def add_done_callback(add: Callable[..., None], future: Any, /, *arguments: Any, **keywords: Any) -> None:
+def _add_done_callback(add: Callable[..., None], future: Any, /, *arguments: Any, **keywords: Any) -> None:
     """`Future.add_done_callback`. The thread that ends the job calls it, in the contexts of the code that adds it."""
     if ACTIVE.get().variant is not None:
         if arguments:
@@ -199,7 +183,9 @@ def add_done_callback(add: Callable[..., None], future: Any, /, *arguments: Any,
 
 
 @hidden
-def make_pool_of_threads(place: int, make: Callable[..., None], pool: Any, /, *arguments: Any, **keywords: Any) -> None:
+def _make_pool_of_threads(
+    place: int, make: Callable[..., None], pool: Any, /, *arguments: Any, **keywords: Any
+) -> None:
     """The constructor of a pool of threads, which gets an initializer as the argument in some place."""
     if ACTIVE.get().variant is not None and not _runs_elsewhere(pool):
         if keywords.get("initializer") is not None:
@@ -216,7 +202,7 @@ def _runs_elsewhere(executor: Any) -> bool:
 
 
 @hidden
-def submit_to_processes(submit: Callable[..., Any], executor: Any, /, *arguments: Any, **keywords: Any) -> Any:
+def _submit_to_processes(submit: Callable[..., Any], executor: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """`ProcessPoolExecutor.submit`. It may fork, but the contexts of this process must not be active in every job."""
     if ACTIVE.get().variant is None:
         return submit(executor, *arguments, **keywords)
@@ -256,7 +242,7 @@ def _after_fork() -> None:
 
 
 @hidden
-def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *arguments: Any, **keywords: Any) -> Any:
+def _create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """`BaseEventLoop.create_task`.
 
     A task that is made while no event loop runs in this thread belongs to the call that starts one: it has the contexts
@@ -345,29 +331,29 @@ def _code(handler: Callable[..., Any], original: CodeType) -> CodeType:
 
 
 def _divert_threads(module: Any) -> None:
-    _divert(start_thread, module.Thread, "start")
-    _divert(run_thread, module.Thread, "_bootstrap_inner")
+    _divert(_start_thread, module.Thread, "start")
+    _divert(_run_thread, module.Thread, "_bootstrap_inner")
     _divert(run_target, module.Thread, "run")
     _divert(run_timer, module.Timer, "run")
 
 
 def _divert_thread_pools(module: Any) -> None:
-    _divert(submit_to_threads, module.ThreadPoolExecutor, "submit")
-    _divert(functools.partial(make_pool_of_threads, 2), module.ThreadPoolExecutor, "__init__")
+    _divert(_submit_to_threads, module.ThreadPoolExecutor, "submit")
+    _divert(functools.partial(_make_pool_of_threads, 2), module.ThreadPoolExecutor, "__init__")
 
 
 def _divert_futures(module: Any) -> None:
-    _divert(add_done_callback, module.Future, "add_done_callback")
+    _divert(_add_done_callback, module.Future, "add_done_callback")
 
 
 def _divert_process_pools(module: Any) -> None:
-    _divert(submit_to_processes, module.ProcessPoolExecutor, "submit")
+    _divert(_submit_to_processes, module.ProcessPoolExecutor, "submit")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_after_fork)
 
 
 def _divert_thread_pools_of_multiprocessing(module: Any) -> None:
-    _divert(functools.partial(make_pool_of_threads, 1), module.ThreadPool, "__init__")
+    _divert(functools.partial(_make_pool_of_threads, 1), module.ThreadPool, "__init__")
     for method in POOL_METHODS:
         _divert(divert_pool_of(module.ThreadPool, _as_job), module.Pool, method)
 
@@ -377,7 +363,7 @@ def _divert_processes(module: Any) -> None:
 
 
 def _divert_tasks(module: Any) -> None:
-    _divert(create_task, module.BaseEventLoop, "create_task")
+    _divert(_create_task, module.BaseEventLoop, "create_task")
 
 
 def _divert_green_threads(module: Any) -> None:
@@ -391,7 +377,7 @@ def _divert_handles(module: Any) -> None:
 def _divert_generator(module: Any, kind: str | None, name: str) -> None:
     owner = module if kind is None else vars(module).get(kind)
     if owner is not None and name in vars(owner):  # other versions may have other names
-        _divert(generate_class, owner, name)
+        _divert(_generate_class, owner, name)
 
 
 # ---- when
@@ -414,7 +400,7 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
 """The modules whose functions are not diverted yet, and what diverts them."""
 
 _GENERATING: Final = {
-    module: functools.partial(_divert_generator, kind=kind, name=name) for module, kind, name in GENERATORS
+    module: functools.partial(_divert_generator, kind=kind, name=name) for module, kind, name in _GENERATORS
 }
 """The same for functions that generate classes: they are awaited only if some package is installed."""
 

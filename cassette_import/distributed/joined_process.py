@@ -15,7 +15,7 @@ from cassette_import.importing.installation import Installation, install
 from cassette_import.kits.merged_files import merged_file
 from cassette_import.kits.reporting import chosen_format, is_merging, is_streaming, known_formats, summary_of
 
-__all__ = ["Description", "GatheredResults", "JoinedProcess", "checked", "made"]
+__all__ = ["Description", "GatheredResults", "JoinedProcess", "checked"]
 
 
 # ---- descriptions of contexts, from which each process makes a context of its own: contexts cannot be sent
@@ -24,7 +24,7 @@ Description: TypeAlias = str | Callable[[], Context]
 """A context: text as for `-c`, or what makes one in a worker, such as its type; it must be picklable."""
 
 
-def made(context: Description) -> Context:
+def _context_of(context: Description) -> Context:
     """A context of a description."""
     return context_named(context) if isinstance(context, str) else context()
 
@@ -34,7 +34,7 @@ def checked(context: Any, suffix: str | None = None) -> Description:
     if isinstance(context, Context) or not (isinstance(context, str) or callable(context)):
         raise TypeError(f"give the text or the type of a context, which workers make themselves, not {context!r}")
     if isinstance(context, str) or (isinstance(context, type) and suffix):
-        example = made(context)  # raises if there is none
+        example = _context_of(context)  # raises if there is none
         if suffix:
             chosen_format(known_formats(example), suffix)
     description: Description = context
@@ -49,7 +49,7 @@ class JoinedProcess:
 
     def __init__(self, packages: tuple[str, ...], context: Description, suffix: str | None) -> None:
         self.installation: Installation | None = install(packages) if packages else None
-        self.context = made(context)
+        self.context = _context_of(context)
         self._stream: Path | None = None
         if suffix is not None and is_streaming(self.context):
             self._folder = tempfile.TemporaryDirectory(prefix="cassette_import-")
@@ -174,7 +174,7 @@ class GatheredResults:
     def _together(self) -> Context | None:
         """A context with the results of all processes; None if there are none, or its type does not add them up."""
         portable = [one["portable"] for one in self._by_process.values() if one["portable"] is not None]
-        context = made(self._context) if portable else None
+        context = _context_of(self._context) if portable else None
         if context is not None and is_merging(context):
             for one in portable:
                 context.add_results(one)

@@ -18,7 +18,7 @@ from cassette_import.distributed.joined_process import Description, GatheredResu
 from cassette_import.distributed.recorded_tasks import EachTask
 from cassette_import.interpreter.records import cast
 
-__all__ = ["PoolInitializer", "call_around_tasks", "tasks_so_far"]
+__all__ = ["PoolInitializer", "call_around_tasks"]
 
 # ---- the tasks of a process of a pool, and what is called around each of them
 
@@ -26,7 +26,7 @@ Around: TypeAlias = Callable[..., Any]
 """Called with the key of a task, its function and the arguments."""
 
 
-def tasks_so_far() -> int:
+def _tasks_so_far() -> int:
     """How many tasks, or maps of several ones, all `multiprocessing.Pool` of this process have had so far."""
     module: Any = sys.modules.get("multiprocessing.pool")
     return 0 if module is None else int(repr(module.job_counter).strip("count()"))
@@ -43,7 +43,7 @@ def call_around_tasks(around: Around, first: int = 0) -> None:
     around:
         What is called.
     first:
-        `tasks_so_far` when the pool was made, in whose process numbers begin with 0 then.
+        `_tasks_so_far` when the pool was made, in whose process numbers begin with 0 then.
 
     Raises
     ------
@@ -218,7 +218,7 @@ class PoolInitializer:
         if each_task and suffix is not None:
             raise ValueError("with each_task, the files are those of the tasks: give no suffix")
         self._each_task = each_task
-        self._first_task = tasks_so_far()
+        self._first_task = _tasks_so_far()
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         self._context = checked(context, suffix)
         self._folder = os.path.abspath(folder)

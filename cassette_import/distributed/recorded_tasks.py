@@ -16,7 +16,7 @@ from cassette_import.frontends.reporting.report import report
 from cassette_import.importing.installation import install
 from cassette_import.kits.text import plural
 
-__all__ = ["EachTask", "TaskMismatch", "file_of_task", "key_of_task", "start_calling", "stop_calling"]
+__all__ = ["EachTask", "TaskMismatch", "file_of_task", "start_calling", "stop_calling"]
 
 # ---- the functions of dask that run a task on a worker, and what is called around them
 
@@ -74,7 +74,7 @@ def stop_calling(name: str) -> None:
             _plain.clear()
 
 
-def key_of_task() -> object:
+def _key_of_task() -> object:
     """The key of the task that this thread runs."""
     return _worker_module().thread_state.key
 
@@ -116,7 +116,7 @@ class EachTask:
         return runner(functools.partial(self._run_task_of_dask, task), *arguments)
 
     def _run_task_of_dask(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        return self.run(key_of_task(), task, *arguments, **keywords)  # the runner has said by now which key it is
+        return self.run(_key_of_task(), task, *arguments, **keywords)  # the runner has said by now which key it is
 
     def run(self, key: object, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Call the function of a task in a context of its own.

@@ -19,12 +19,10 @@ __all__ = [
     "LAMBDA",
     "METHOD",
     "NESTED",
-    "NEWLOCALS",
     "OPTIMIZED",
     "VARARGS",
     "VARKEYWORDS",
     "CodeTable",
-    "DerivedCode",
     "can_be_suspended",
     "changed_copy",
     "has_sets",
@@ -182,7 +180,7 @@ class CodeTable(Generic[Value]):
 # its file and line point to. Trampolines and compiled bodies are not in it: the index of code knows their units.
 
 
-class DerivedCode:
+class _DerivedCode:
     """The code objects that stay as they are. It does not keep them alive."""
 
     def __init__(self) -> None:
@@ -198,13 +196,13 @@ class DerivedCode:
         return id(code) in self._references
 
 
-DERIVED: Final = DerivedCode()
+DERIVED: Final = _DerivedCode()
 
 
 # ---- kinds of code objects, and their flags, which are those of `inspect`: importing that takes long
 
 OPTIMIZED: Final = 0x01
-NEWLOCALS: Final = 0x02
+_NEWLOCALS: Final = 0x02
 VARARGS: Final = 0x04
 VARKEYWORDS: Final = 0x08
 NESTED: Final = 0x10
@@ -229,7 +227,7 @@ _NAMES_OF_SCOPES: Final = frozenset(("<module>", "<listcomp>", "<setcomp>", "<di
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
     name = code.co_name
-    if not code.co_flags & NEWLOCALS or name in _ANNOTATION_SCOPES:
+    if not code.co_flags & _NEWLOCALS or name in _ANNOTATION_SCOPES:
         return False
     if name[0] == "<" and (name in _NAMES_OF_SCOPES or name.startswith("<generic parameters of ")):
         return False  # other names of this kind are those that programs give to functions that they generate

@@ -11,7 +11,7 @@ from cassette_import.activation.context import Context
 from cassette_import.interpreter.suggestions import suggestion
 from cassette_import.rewriting.events import Events
 
-__all__ = ["check_number", "derived_type", "further_options_of", "options_of", "parsed_events", "type_with_events"]
+__all__ = ["check_number", "derived_type", "further_options_of", "options_of", "type_with_events"]
 
 # ---- options of ready-made contexts: events as text, and one list of options for `__new__` and `__init__`
 
@@ -98,10 +98,10 @@ def further_options_of(initialise: Callable[..., None]) -> Callable[[_New], _New
     return decorate
 
 
-def parsed_events(text: str) -> Events:
+def _parsed_events(text: str) -> Events:
     """The events that a text names, separated by ``+`` or ``|``.
 
-    >>> parsed_events("calls+operators") == Events.CALLS | Events.OPERATORS
+    >>> _parsed_events("calls+operators") == Events.CALLS | Events.OPERATORS
     True
     """
     chosen = Events.NONE
@@ -147,7 +147,7 @@ def type_with_events(context_type: type[_Context], events: Events | str | None) 
     """
     if events is None:
         return context_type
-    key = context_type, parsed_events(events) if isinstance(events, str) else events
+    key = context_type, _parsed_events(events) if isinstance(events, str) else events
     if key not in _BY_EVENTS:
         _BY_EVENTS[key] = derived_type(context_type, events=key[1])
     derived: type[_Context] = _BY_EVENTS[key]

@@ -35,7 +35,6 @@ __all__ = [
     "take_unmatched",
     "target_name",
     "track",
-    "with_article",
 ]
 
 # ---- targets: functions that the options of a context choose, as callables or as text such as ``"time.time"``
@@ -118,7 +117,7 @@ def _of_callable(name: str, target: Any) -> ResolvedTarget:
     if isinstance(target, (staticmethod, classmethod)):  # taken from the `__dict__` of a class
         return ResolvedTarget(name, underlying(target))
     if not callable(target):
-        raise ValueError(f"{name} is {with_article(type(target).__name__)}, which is not called")
+        raise ValueError(f"{name} is {_with_article(type(target).__name__)}, which is not called")
     if type(target) is functools.partial:
         raise ValueError(f"{name} is {_PARTIAL}")
     function, *leading = split(target)
@@ -212,10 +211,10 @@ def by_function(targets: Iterable[ResolvedTarget]) -> Mapping[int, tuple[Resolve
     return found
 
 
-def with_article(noun: str) -> str:
+def _with_article(noun: str) -> str:
     """A noun with its article.
 
-    >>> with_article("int")
+    >>> _with_article("int")
     'an int'
     """
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
@@ -299,7 +298,7 @@ def _no_function(name: str, may_be_attribute: bool) -> str:
         return f"this is {_PARTIAL}"
     if may_be_attribute or callable(found) or isinstance(found, (staticmethod, classmethod)):
         return ""
-    return f"this is {with_article(type(found).__name__)}, which is not called"
+    return f"this is {_with_article(type(found).__name__)}, which is not called"
 
 
 def _module_of_names(names: list[str]) -> tuple[Any, list[str]]:

@@ -25,27 +25,27 @@ from cassette_import.rewriting.trees.node_builder import At, is_plain_super
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import rebuild
 
-__all__ = ["IN_ORDER", "MARK", "in_event_notation", "is_namespace", "without_helpers"]
+__all__ = ["in_event_notation"]
 
 # ---- rewritten trees without the helpers that only the interpreter needs. The results are for readers
 #
 # Where no temporaries are allowed, rewritten code keeps values outside the frame (see `syntax.operand_stack` of the
 # runtime). Readers get the value itself in both places if it is a name, else a variable: ``(_1 := f(x)) < y and _1 …``.
 
-MARK: Final = "@"
+_MARK: Final = "@"
 """The mark of an event."""
-IN_ORDER: Final = "in_order_of_evaluation"
+_IN_ORDER: Final = "in_order_of_evaluation"
 """The attribute of a call with its operands in the order in which they are evaluated."""
 
 
-def without_helpers(tree: ast.AST) -> ast.AST:
+def _without_helpers(tree: ast.AST) -> ast.AST:
     """The tree in which helpers are replaced by what they mean; it is changed in place."""
     made = _Reader().visit(tree)
     assert isinstance(made, ast.AST)
     return made
 
 
-def is_namespace(node: ast.expr) -> bool:
+def _is_namespace(node: ast.expr) -> bool:
     """Whether an expression is the namespace of the module, as helpers get it."""
     return _helper(node) == symbols.GLOBALS
 
@@ -86,9 +86,11 @@ class _Reader(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call; its operands are visited in the order in which they are evaluated."""
         name = _helper(node)
-        if name in _PRIMITIVES and not hasattr(node, IN_ORDER):  # no event: what a statement does apart from its events
+        if name in _PRIMITIVES and not hasattr(
+            node, _IN_ORDER
+        ):  # no event: what a statement does apart from its events
             node.func = At(node.func).load(_PRIMITIVES[name])
-        made = {id(operand): self.visit(operand) for operand in getattr(node, IN_ORDER, ())}
+        made = {id(operand): self.visit(operand) for operand in getattr(node, _IN_ORDER, ())}
         node.args = [made[id(one)] if id(one) in made else self.visit(one) for one in node.args]
         node.func = self.visit(node.func)
         node.keywords = [self._visited(keyword) for keyword in node.keywords]
@@ -197,7 +199,7 @@ class _Reader(ast.NodeTransformer):
 
     def of_class(self, node: Any) -> ast.expr:
         """A name in a class body that may be a name of the module."""
-        return At(node).load(f"{MARK}{node.args[-1].value}")
+        return At(node).load(f"{_MARK}{node.args[-1].value}")
 
     def class_value(self, node: Any) -> ast.expr:
         """The value of a name in a class body."""
@@ -220,7 +222,7 @@ class _Reader(ast.NodeTransformer):
     def _called(self, name: str, node: ast.Call) -> ast.expr:
         """The event of a function that has the first argument of a helper."""
         at = At(node)
-        return at.call(at.load(MARK + name), [self.visit(node.args[0])])
+        return at.call(at.load(_MARK + name), [self.visit(node.args[0])])
 
 
 _PRIMITIVES: Final = {symbols.primitive(name): name for name in EVENT_OF}
@@ -254,7 +256,7 @@ _HELPERS: Final[dict[str, Callable[[_Reader, Any], ast.expr]]] = {
 
 _READ: Final = "is_read"
 """The attribute of a marked name or display, which is no helper."""
-_MARKS: Final = {Interest.EVERYTHING: MARK, Interest.TARGETS: "?"}
+_MARKS: Final = {Interest.EVERYTHING: _MARK, Interest.TARGETS: "?"}
 
 
 def in_event_notation(function: Function, shape: Shape) -> str:
@@ -295,7 +297,7 @@ def in_event_notation(function: Function, shape: Shape) -> str:
 
 
 def _text(tree: ast.AST) -> str:
-    return ast.unparse(ast.fix_missing_locations(without_helpers(tree)))
+    return ast.unparse(ast.fix_missing_locations(_without_helpers(tree)))
 
 
 class _Notation:
@@ -337,9 +339,9 @@ class _Notation:
             read = at.load(mark + _WRITTEN[name](operation, values))
             setattr(read, _READ, True)
             return read
-        arguments = [one for one in operation.arguments(values) if not is_namespace(one)]
+        arguments = [one for one in operation.arguments(values) if not _is_namespace(one)]
         made = at.call(at.load(mark + name.removeprefix("primitives.")), arguments)
-        setattr(made, IN_ORDER, values)
+        setattr(made, _IN_ORDER, values)
         return made
 
     def call(self, node: ast.Call, depth: int) -> ast.expr:

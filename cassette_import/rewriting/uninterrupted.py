@@ -15,7 +15,7 @@ from cassette_import.rewriting.trees.annotations import TESTED
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, OTHER_CODE, SUSPENSIONS
 from cassette_import.rewriting.trees.traversal import children, parts
 
-__all__ = ["Parts", "insert_parts", "suspends"]
+__all__ = ["insert_parts", "suspends"]
 
 _LEFT_ALONE: Final = frozenset({*OTHER_CODE, ast.With, ast.AsyncWith}) - {ast.GeneratorExp}
 """Parts with these look up the context: functions and classes, and blocks that a context may be entered for."""

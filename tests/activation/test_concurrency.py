@@ -363,7 +363,7 @@ def test_the_threads_of_an_executor_inherit_nothing_themselves(program):
 def test_an_error_of_a_job_is_raised_as_without_a_context(program):
     with concurrent.futures.ThreadPoolExecutor(1) as pool, Inherited(), pytest.raises(TypeError) as error:
         pool.submit(program.twice, None).result()
-    assert "run_job" not in [frame.name for frame in traceback.extract_tb(error.value.__traceback__)]
+    assert "_run_job" not in [frame.name for frame in traceback.extract_tb(error.value.__traceback__)]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -41,14 +41,14 @@ from cassette_import.kits.text import text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
-__all__ = ["Allocations", "MeasuredBody"]
+__all__ = ["Allocations"]
 
 # ---- one run of the body of a generator, coroutine or callback, as allocations are measured
 #
 # From each resumption to the next suspension, the body is a call in the tree of the thread that advances it.
 
 
-class MeasuredBody(FollowedBody):
+class _MeasuredBody(FollowedBody):
     """One run of a body. It begins when the object is made.
 
     A body that begins while nothing is measured is where measuring begins and ends.
@@ -106,13 +106,13 @@ class MeasuredBody(FollowedBody):
 
 
 @without_lines
-def _begin_body(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+def _begin_body(body: _MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
     thread = body._memory.enter_hook(now[0], now[1])
     thread.begin(body, body._functions.node_below(thread, body._label, NO_PLACE))
 
 
 @without_lines
-def _end_body(body: MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
+def _end_body(body: _MeasuredBody, now: tuple[int, int], _c: None, _d: None) -> None:
     body._memory.enter_hook(now[0], now[1]).end(body)
 
 
@@ -259,7 +259,7 @@ class Allocations(Context, events=Events.CALLS):
         now = measured()
         if memory.is_measured:
             below(_end_stretch, memory, now)
-        body = MeasuredBody(memory, self._functions, code)
+        body = _MeasuredBody(memory, self._functions, code)
         del now
         memory.leave_hook()
         body.resumed()

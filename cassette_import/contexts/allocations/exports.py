@@ -11,7 +11,7 @@ from cassette_import.kits.calls.trees import CallStatistics, CallTrees, SiteRow,
 from cassette_import.kits.function_names import Label
 from cassette_import.kits.text import file_size, plural, search_folders, short_path
 
-__all__ = ["ORDERS", "AllocatedBytes", "site_text", "table"]
+__all__ = ["ORDERS", "AllocatedBytes", "table"]
 
 # ---- the table of allocations: call sites with bytes, what is left and kept, and the peak with its calls
 
@@ -37,7 +37,7 @@ def table(memory: Memory, sort: str, limit: int | None = None) -> str:
 
     def row(entry: tuple[Site, SiteAllocations]) -> tuple[object, ...]:
         site, found = entry
-        return *(getattr(found, title) for title, _ in _COLUMNS), site_text(site, found, folders)
+        return *(getattr(found, title) for title, _ in _COLUMNS), _site_text(site, found, folders)
 
     lines = [
         f"allocations: {file_size(sum(site.bytes for _, site in rows))} in {plural(len(rows), 'call site')}, "
@@ -77,7 +77,7 @@ def _peak(memory: Memory, folders: list[str]) -> list[str]:
     return lines
 
 
-def site_text(site: Site, found: SiteAllocations, folders: list[str]) -> str:
+def _site_text(site: Site, found: SiteAllocations, folders: list[str]) -> str:
     """A call site with its function and its source."""
     if site.file == found.function:
         return found.function
@@ -115,7 +115,7 @@ class AllocatedBytes(CallTrees):
     def site_rows(self, folders: list[str]) -> list[SiteRow]:
         """The call sites that keep memory, with paths relative to the folders."""
         return [
-            (found.calls, found.kept, site_text(site, found, folders), found.function)
+            (found.calls, found.kept, _site_text(site, found, folders), found.function)
             for site, found in self._sites.items()
             if found.kept
         ]

@@ -26,20 +26,13 @@ from cassette_import.kits.calls.trees import Tree
 from cassette_import.kits.function_names import Label, described, lasting_part, thread_name
 
 __all__ = [
-    "FRAMES",
-    "FURTHER",
     "NO_PLACE",
-    "SEVERAL_THREADS",
-    "HighestEvent",
     "KnownFunctions",
-    "LiveBlocks",
     "Memory",
-    "Node",
     "Peak",
     "Place",
     "Site",
     "SiteAllocations",
-    "ThreadTree",
     "below",
     "is_own_file",
     "measured",
@@ -56,7 +49,7 @@ __all__ = [
 # function. In a long function of the program, one allocation takes twenty times as long as in a short one, and a hook
 # has dozens. So hooks allocate below frames of their own, which have no lines to search.
 
-FRAMES: Final = 4
+_FRAMES: Final = 4
 """How many frames `tracemalloc` records: enough to see on whose behalf the standard library allocates."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -99,7 +92,7 @@ Place: TypeAlias = tuple[str, int]
 """The file and the line of a call."""
 NO_PLACE: Final[Place] = ("", 0)
 """The place of a call that is written nowhere: the body of a generator, a callback."""
-FURTHER: Final[Label] = ("~", 0, "<further paths>")
+_FURTHER: Final[Label] = ("~", 0, "<further paths>")
 """The label of the node for all paths that are too many to be kept apart."""
 
 
@@ -212,9 +205,9 @@ class KnownFunctions:
         node = parent.children.get((label, place))
         if node is None:
             if self.left <= 0:
-                if parent.label is FURTHER:
+                if parent.label is _FURTHER:
                     return parent
-                label, place = FURTHER, NO_PLACE
+                label, place = _FURTHER, NO_PLACE
                 node = parent.children.get((label, place))
             if node is None:
                 self.left -= 1
@@ -324,7 +317,7 @@ _EIGHTHS: Final = 8
 """Integers: a float that a hook frees would be the next one of the program, as if that allocated nothing."""
 
 
-class HighestEvent:
+class _HighestEvent:
     """The event at which the most memory was alive, of those at which all blocks were looked at.
 
     Attributes
@@ -356,7 +349,7 @@ class HighestEvent:
 
 # ---- memory at call boundaries: what rose and fell between two events, and which call it belongs to
 
-SEVERAL_THREADS: Final = "several threads"
+_SEVERAL_THREADS: Final = "several threads"
 """The name of the tree for what belongs to one of several threads."""
 _GARBAGE: Final = "garbage collection"
 _measured: Final = tracemalloc.get_traced_memory
@@ -375,10 +368,10 @@ class Memory:
 
     def __init__(self) -> None:
         self.trees: dict[int, ThreadTree] = {}
-        self.shared = Node(("~", 0, f"<{SEVERAL_THREADS}>"), NO_PLACE, None)
+        self.shared = Node(("~", 0, f"<{_SEVERAL_THREADS}>"), NO_PLACE, None)
         self.collected = Node(("~", 0, f"<{_GARBAGE}>"), NO_PLACE, None)
         self.kept = LiveBlocks()
-        self.highest = HighestEvent()
+        self.highest = _HighestEvent()
         self.is_measured = self.is_interrupted = False
         self.level = self.peak = 0
         self.compiling = 0
@@ -409,7 +402,7 @@ class Memory:
                     )
                 execute_all()  # the code of late modules is none of the program's memory
                 _owners.append(self)
-                tracemalloc.start(FRAMES)
+                tracemalloc.start(_FRAMES)
                 gc.callbacks.append(self._on_collection)
                 self._last = self.tree_of_this_thread()
                 self.is_measured = True
@@ -444,7 +437,7 @@ class Memory:
         """Begin anew in a forked process, with the calls in progress left out."""
         self.trees.clear()
         self.kept = LiveBlocks()
-        self.highest = HighestEvent()
+        self.highest = _HighestEvent()
         self.shared.own = self.level = self.peak = 0
         self.peak_node = None
         if self.is_measured:

@@ -50,17 +50,7 @@ from cassette_import.contexts.graph.tracing import Trace
 from cassette_import.errors import CassetteError
 from cassette_import.kits.numbers.table import NUMBERS, QUESTIONS, ROUNDINGS
 
-__all__ = [
-    "VANISHED",
-    "ZEROS",
-    "JaxCompiled",
-    "JaxFlowKernel",
-    "JaxKernel",
-    "Table",
-    "function_of",
-    "namespace",
-    "with_zeros",
-]
+__all__ = ["JaxCompiled", "JaxFlowKernel", "JaxKernel"]
 
 
 # ---- the functions that kernels call, on numbers of JAX
@@ -78,7 +68,7 @@ _NAMES: Final = {row.name: row.ufuncs[0] for row in (*NUMBERS, *QUESTIONS, *ROUN
 """The names of functions in JAX, which are those of NumPy."""
 
 
-class Table:
+class _Table:
     """A known table of numbers. It is an array of JAX where it is read, when 64-bit numbers are on."""
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -90,7 +80,7 @@ class Table:
         return jnp.asarray(self._values)[index]
 
 
-def namespace() -> dict[str, Any]:
+def _namespace() -> dict[str, Any]:
     """The functions by name. They take the place of Python's `float`, `int` and `math`."""
     import jax
     import jax.numpy as jnp
@@ -262,7 +252,7 @@ def _remainders(jax: Any, jnp: Any) -> dict[str, Callable[..., Any]]:
 #
 # The expressions are those of a kernel.
 
-VANISHED: Final[dict[Any, str]] = {
+_VANISHED: Final[dict[Any, str]] = {
     operator.add: "({} != -({}))",
     operator.sub: "({} != {})",
     operator.mul: "({} != 0.0) & ({} != 0.0)",
@@ -276,11 +266,11 @@ VANISHED: Final[dict[Any, str]] = {
 
 _ZERO: Final = Node(-1, None, (), {}, 0.0, None)
 _NEGATIVE_ZERO: Final = Node(-2, None, (), {}, -0.0, None)
-ZEROS: Final = {-1: Operand("_zero()", float), -2: Operand("(-_zero())", float)}
+_ZEROS: Final = {-1: Operand("_zero()", float), -2: Operand("(-_zero())", float)}
 """Zeros that XLA does not know: it takes `x + 0.0` for `x`, which has the other sign where `x` is -0.0."""
 
 
-def with_zeros(node: Node) -> Node:
+def _with_zeros(node: Node) -> Node:
     """An operation, with zeros that XLA does not know in the place of those that are added or subtracted."""
     if node.function not in (operator.add, operator.sub) or node.type is not float:
         return node
@@ -297,11 +287,11 @@ def _without_zero(operand: Template) -> Template:
 
 
 class JaxKernel(Kernel):
-    """The source of a kernel for JAX. Its functions are those of `namespace`."""
+    """The source of a kernel for JAX. Its functions are those of `_namespace`."""
 
     def function(self) -> Callable[..., Any]:
         """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
-        return function_of(self)
+        return _function_of(self)
 
     def _text(self) -> str:
         tiny = [f"    bad |= _is_tiny(x{node.number})" for node in self.inputs if node.type is float]
@@ -327,10 +317,10 @@ class JaxKernel(Kernel):
         return None
 
     def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
-        known.update(ZEROS)
-        node = with_zeros(node)
+        known.update(_ZEROS)
+        node = _with_zeros(node)
         super()._statement(node, indent, known)
-        test = VANISHED.get(node.function)
+        test = _VANISHED.get(node.function)
         if test is not None and node.type is float:
             operands = [as_float(operand(part, known, node)) for part in node.operands]
             self._line(indent, f"bad |= ({known[node.number].text} == 0.0) & {test.format(*operands)}")
@@ -361,10 +351,10 @@ class JaxKernel(Kernel):
         return f"_results({path}, [{texts[0]}], [{texts[1]}])"
 
 
-def function_of(kernel: JaxKernel) -> Callable[..., Any]:
+def _function_of(kernel: JaxKernel) -> Callable[..., Any]:
     """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
-    names = namespace()
-    names.update({name: Table(values) for name, values in kernel.tables.items()})
+    names = _namespace()
+    names.update({name: _Table(values) for name, values in kernel.tables.items()})
     exec(compile(kernel.source, "<kernel>", "exec"), names)
     found: Callable[..., Any] = names[KERNEL]
     return found
@@ -421,7 +411,7 @@ class _Interpreter:
 
     def __init__(self, kernel: JaxFlowKernel) -> None:
         self._kernel = kernel
-        self._names = namespace()
+        self._names = _namespace()
         self._code: dict[str, Any] = {}
         self._used = kernel.used
         self._read_outside = read_outside(kernel.flow)
@@ -549,19 +539,19 @@ class _Interpreter:
 
         for source in node.sources:
             self._reads(source, state)
-        known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources} | ZEROS
-        node = with_zeros(node)
+        known = {one.number: Operand(f"x{one.number}", kind_of(one.value)) for one in node.sources} | _ZEROS
+        node = _with_zeros(node)
         text, test = operation(node, known)
         table = table_of(node)
         if table is not None:
-            self._names[table[0]] = Table(table[1])
+            self._names[table[0]] = _Table(table[1])
         for array in array_constants(node):
             self._names[array_name(array)] = jax.numpy.asarray(array) if node.function is operator.getitem else array
         name = f"x{node.number}"
         state[name] = self._computed(node, text, state)
         if test is not None:
             state["bad"] |= self._value(test.replace("RESULT", name), state)
-        vanished = VANISHED.get(node.function)
+        vanished = _VANISHED.get(node.function)
         if vanished is not None and node.type is float:
             operands = [as_float(operand(part, known, node)) for part in node.operands]
             state["bad"] |= self._value(f"({name} == 0.0) & {vanished.format(*operands)}", state)

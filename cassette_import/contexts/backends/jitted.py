@@ -24,7 +24,7 @@ from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import is_installed, needs
 
-__all__ = ["BACKENDS", "Compiled", "Explorer", "Jitted", "jit"]
+__all__ = ["Explorer", "Jitted", "jit"]
 
 
 # ---- which points a flow still lacks: its kernel, run by Python, comes to a side of a branch that no point has taken
@@ -131,7 +131,7 @@ def _helpers() -> dict[str, Any]:
     return {name: numba.njit(**_OPTIONS)(one) for name, one in namespace.items() if isinstance(one, FunctionType)}
 
 
-class Compiled:
+class _Compiled:
     """The machine code of a kernel. `seconds` says how long the compiler has taken.
 
     Raises
@@ -224,10 +224,10 @@ class _Backend(NamedTuple):
 
 
 _COMPILERS: Final[dict[str, _Backend]] = {
-    "numba": _Backend(Kernel, FlowKernel, Compiled),
+    "numba": _Backend(Kernel, FlowKernel, _Compiled),
     "jax": _Backend(JaxKernel, JaxFlowKernel, JaxCompiled, takes_arrays=True),
 }
-BACKENDS: Final = (*_COMPILERS, "python")
+_BACKENDS: Final = (*_COMPILERS, "python")
 _AnyKernel = TypeVar("_AnyKernel", bound=Kernel)
 _MOST_STEPS: Final = 3_000
 """How many steps a kernel has at most, so that compiling it does not take minutes."""
@@ -607,8 +607,8 @@ def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted
     >>> compiled(3.0, 4.0), compiled(-3.0, 4.0), compiled.paths
     (24.0, 4.0, 2)
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}")
+    if backend not in _BACKENDS:
+        raise ValueError(f"backend is one of {', '.join(_BACKENDS)}, not {backend!r}")
     if backend in _EXTRAS:
         _check_installed(backend)
     return Jitted(Residual(f, marked(f, examples), "trace", keeps_loops=backend == "python"), backend)

@@ -37,12 +37,10 @@ __all__ = [
     "Operand",
     "array_constants",
     "array_name",
-    "array_operation",
     "as_float",
     "as_integer",
     "as_truth",
     "constant",
-    "is_array_operation",
     "operand",
     "operation",
     "refused",
@@ -83,12 +81,12 @@ def array_name(array: Any) -> str:
     return f"array{zlib.crc32(repr((type(array), array.dtype, array.shape)).encode() + array.tobytes()):x}"
 
 
-def is_array_operation(node: Node) -> bool:
+def _is_array_operation(node: Node) -> bool:
     """Whether an operation is one of NumPy: its result is no number of Python, or its function is NumPy's."""
     return node.type not in NUMBERS or node.function in functions() or isinstance(node.function, Attribute)
 
 
-def array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tuple[str, str | None]:
+def _array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tuple[str, str | None]:
     """The expression and the test of an operation.
 
     Parameters
@@ -389,8 +387,8 @@ def operation(node: Node, known: dict[int, Operand]) -> _Made:
     NotRepresentable
         If machine code would not give Python's result.
     """
-    if _has_arrays(node) and is_array_operation(node):
-        return array_operation(node, known, refused)
+    if _has_arrays(node) and _is_array_operation(node):
+        return _array_operation(node, known, refused)
     if node.type not in NUMBERS:
         raise refused(node, f"the result of {node.label} is of the type {node.type.__qualname__}")
     if node.function is operator.getitem:

@@ -40,10 +40,8 @@ __all__ = [
     "Site",
     "TypeName",
     "TypeShape",
-    "annotation_of",
     "entries",
     "merged",
-    "named",
     "named_outcome",
     "text",
     "type_name",
@@ -181,17 +179,17 @@ class _Classes(dict[Any, Any]):
 
 
 CLASSES: Final[Mapping[Any, Any]] = _Classes(_CONTAINERS)
-"""The types of shapes that have names in the place of the `id()` of classes (`named`)."""
+"""The types of shapes that have names in the place of the `id()` of classes (`_named`)."""
 
 
-def annotation_of(kind: type) -> str | None:
+def _annotation_of(kind: type) -> str | None:
     """The annotation of a type that cannot be imported by its name; None for any other type."""
     return next((text for known, text in _BY_TYPE.items() if kind is known), None)
 
 
 def type_name(kind: type) -> TypeName:
     """The name of a class, as it is declared, or of its nearest base class that can be imported."""
-    annotation = annotation_of(kind)
+    annotation = _annotation_of(kind)
     if annotation is not None:
         return TypeName(None, annotation)
     for module, name, declared in _DECLARED:
@@ -204,26 +202,26 @@ def type_name(kind: type) -> TypeName:
     return TypeName(None, "object") if kind is object else _ANY
 
 
-def named(shape: TypeShape, types: Mapping[int, type]) -> Any:
+def _named(shape: TypeShape, types: Mapping[int, type]) -> Any:
     """A shape with names in the place of the `id()` of classes: it can be pickled, and compared in other processes."""
     if isinstance(shape, frozenset):
-        return frozenset([named(one, types) for one in shape])
+        return frozenset([_named(one, types) for one in shape])
     if not isinstance(shape, tuple):
         return type_name(types[shape])
     kind = types[shape[0]]
     if issubclass(kind, type):  # a class is a value here: its metaclass has no say in the annotation
         return TypeName("builtins", "type"), type_name(types[shape[1]])
-    return TypeName("builtins", kind.__name__), *(named(one, types) for one in shape[1:])
+    return TypeName("builtins", kind.__name__), *(_named(one, types) for one in shape[1:])
 
 
 def named_outcome(outcome: Outcome, types: Mapping[int, type]) -> Outcome:
     """An outcome with such shapes."""
     arguments, keywords, raised, result = outcome
     return (
-        tuple([named(shape, types) for shape in arguments]),
-        tuple([(name, named(shape, types)) for name, shape in keywords]),
+        tuple([_named(shape, types) for shape in arguments]),
+        tuple([(name, _named(shape, types)) for name, shape in keywords]),
         raised,
-        named(result, types),
+        _named(result, types),
     )
 
 
@@ -379,7 +377,7 @@ class Annotations:
 
 def _shown(kind: type) -> str:
     """The name of a class for people to read."""
-    annotation = annotation_of(kind)
+    annotation = _annotation_of(kind)
     if annotation is not None:
         return _without_modules(annotation)
     for base in class_attribute(kind, "__mro__"):

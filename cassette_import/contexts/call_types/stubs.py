@@ -29,7 +29,7 @@ from cassette_import.importing.installation import installed
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.kits.events import is_rewritten
 
-__all__ = ["CalledFunction", "CalledModule", "CalledParameter", "add_calls", "called_modules", "is_installed", "stub"]
+__all__ = ["CalledModule", "add_calls", "called_modules", "is_installed", "stub"]
 
 # ---- the functions of modules that were called, with the types of what went in and out
 #

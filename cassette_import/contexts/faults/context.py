@@ -34,29 +34,20 @@ from cassette_import.kits.targets import (
 )
 from cassette_import.kits.text import plural, text_writer
 
-__all__ = [
-    "Corruption",
-    "Faults",
-    "Selection",
-    "corrupted",
-    "corruption_from",
-    "exception_from",
-    "seconds_from",
-    "selection_from",
-]
+__all__ = ["Faults", "corrupted"]
 
 # ---- the options of `faults`: which calls are chosen, which exception is raised, how a result is changed
 
-Selection: TypeAlias = Callable[[int, Random], bool]
+_Selection: TypeAlias = Callable[[int, Random], bool]
 """Whether the call of this number has a fault."""
-Corruption: TypeAlias = Callable[[Any, Random], Any]
+_Corruption: TypeAlias = Callable[[Any, Random], Any]
 """Returns another value that replaces a result."""
 
 
-def selection_from(nth: Any, every: Any, probability: Any) -> Selection:
+def _selection_from(nth: Any, every: Any, probability: Any) -> _Selection:
     """The selection of calls; at most one of the three arguments may be given.
 
-    >>> second = selection_from(2, None, None)
+    >>> second = _selection_from(2, None, None)
     >>> [second(number, Random(0)) for number in (1, 2, 3)]
     [False, True, False]
     """
@@ -82,7 +73,7 @@ def _check_positive(option: str, number: object) -> None:
         raise ValueError(f"{option} counts calls from 1, and is not {number!r}")
 
 
-def seconds_from(given: Any) -> float:
+def _seconds_from(given: Any) -> float:
     """The seconds of a delay; 0 if none is given."""
     if given is None:
         return 0
@@ -91,10 +82,10 @@ def seconds_from(given: Any) -> float:
     return given
 
 
-def exception_from(given: Any) -> Callable[[str], BaseException] | None:
+def _exception_from(given: Any) -> Callable[[str], BaseException] | None:
     """A function that makes the exception to raise from a message; None if none is given.
 
-    >>> exception_from("OSError")("no")
+    >>> _exception_from("OSError")("no")
     OSError('no')
     """
     found = _exception_named(given) if isinstance(given, str) else given
@@ -135,7 +126,7 @@ def _fresh(exception: BaseException) -> BaseException:
     return made
 
 
-def corruption_from(given: Any) -> Corruption | None:
+def _corruption_from(given: Any) -> _Corruption | None:
     """How a result is changed: by a given function, or for True by `corrupted`."""
     if given is None or given is False:
         return None
@@ -205,7 +196,7 @@ def _chosen(items: Iterable[Any], random: Random) -> Any:
         return random.choice(list(items))
 
 
-_CHANGES: Final[dict[type, Corruption]] = {
+_CHANGES: Final[dict[type, _Corruption]] = {
     bool: lambda value, random: not value,
     int: _one_bit_flipped,
     float: _scaled,
@@ -318,10 +309,10 @@ class Faults(TargetedContext):
             raise ValueError("no fault is given: give raises=, delay= or corrupt=")
         if raises is not None and corrupt:
             raise ValueError("a call that raises has no result to corrupt: give raises= or corrupt=, not both")
-        self._chosen = selection_from(nth, every, probability)
-        self._raises = exception_from(raises)
-        self._delay = seconds_from(delay)
-        self._corrupt = corruption_from(corrupt)
+        self._chosen = _selection_from(nth, every, probability)
+        self._raises = _exception_from(raises)
+        self._delay = _seconds_from(delay)
+        self._corrupt = _corruption_from(corrupt)
         self._counts = {id(target): _Counts(Random(f"{seed}/{target.name}")) for target in self._targets}
         resolved, counts = self._targets, self._counts
         self.report_unmatched(

@@ -28,7 +28,7 @@ from cassette_import.rewriting.forms.binding_statements import Way
 from cassette_import.specialization.passes import contextslot, nooverdub
 from cassette_import.specialization.passes.reflection import Reflection
 
-__all__ = ["TYPES_BY_NAME", "Comparison", "Observer", "Wanted", "may_match", "observed", "with_subjects_shown"]
+__all__ = ["Comparison", "may_match", "observed"]
 
 # ---- the patterns of `match` statements as comparisons: what each part of the subject is compared with
 #
@@ -39,11 +39,11 @@ _MATCH: Final = re.compile(r"^[ \t]*match\b(?![ \t]*[=.,)\]])", re.MULTILINE)
 
 _UNKNOWN: Final = object()
 
-TYPES_BY_NAME: Final[dict[str, type]] = {one.__name__: one for one in (str, bytes, int, float, bool, list, dict)}
+_TYPES_BY_NAME: Final[dict[str, type]] = {one.__name__: one for one in (str, bytes, int, float, bool, list, dict)}
 """The types that an input and its parts may have, by their names."""
 
 
-class Wanted(NamedTuple):
+class _Wanted(NamedTuple):
     """What a pattern wants of a part of the subject.
 
     Attributes
@@ -71,7 +71,7 @@ def may_match(source: str) -> bool:
     return _MATCH.search(source) is not None
 
 
-def with_subjects_shown(context_type: type, reflection: Reflection) -> Any:
+def _with_subjects_shown(context_type: type, reflection: Reflection) -> Any:
     """A pass: the context's method `show_subject` gets the subject of each `match` statement before the patterns do."""
     for node in ast.walk(reflection.tree):
         if isinstance(node, ast.Match):
@@ -112,59 +112,59 @@ def _resolver(function: Any) -> Resolve:
     return resolve
 
 
-def _wanted(pattern: ast.pattern | None, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _wanted(pattern: ast.pattern | None, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     find = _WANTED_BY_PATTERN.get(type(pattern))  # type: ignore[arg-type]  # other kinds have None
     if find is not None:
         yield from find(pattern, way, resolve)
 
 
-def _value(pattern: ast.MatchValue, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _value(pattern: ast.MatchValue, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     value = resolve(pattern.value)
     if type(value) in (str, bytes, int, float):
-        yield Wanted(way, "equal", value)
+        yield _Wanted(way, "equal", value)
 
 
-def _singleton(pattern: ast.MatchSingleton, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    yield Wanted(way, "equal", pattern.value)
+def _singleton(pattern: ast.MatchSingleton, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
+    yield _Wanted(way, "equal", pattern.value)
 
 
-def _as(pattern: ast.MatchAs, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _as(pattern: ast.MatchAs, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     return _wanted(pattern.pattern, way, resolve)
 
 
-def _or(pattern: ast.MatchOr, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _or(pattern: ast.MatchOr, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     for part in pattern.patterns:
         yield from _wanted(part, way, resolve)
 
 
-def _sequence(pattern: ast.MatchSequence, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _sequence(pattern: ast.MatchSequence, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     size = len(pattern.patterns)
     star = next((number for number, part in enumerate(pattern.patterns) if isinstance(part, ast.MatchStar)), size)
-    yield Wanted(way, "type", "list")
-    yield Wanted(way, "size", size) if star == size else Wanted(way, "least size", size - 1)
+    yield _Wanted(way, "type", "list")
+    yield _Wanted(way, "size", size) if star == size else _Wanted(way, "least size", size - 1)
     for number, part in enumerate(pattern.patterns):
         yield from _wanted(part, (*way, ("index", number if number < star else number - size)), resolve)
 
 
-def _mapping(pattern: ast.MatchMapping, way: Way, resolve: Resolve) -> Iterator[Wanted]:
-    yield Wanted(way, "type", "dict")
+def _mapping(pattern: ast.MatchMapping, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
+    yield _Wanted(way, "type", "dict")
     for key, part in zip(map(resolve, pattern.keys), pattern.patterns, strict=True):
         if type(key) is str:
-            yield Wanted(way, "key", key)
+            yield _Wanted(way, "key", key)
             yield from _wanted(part, (*way, ("key", key)), resolve)
 
 
-def _class(pattern: ast.MatchClass, way: Way, resolve: Resolve) -> Iterator[Wanted]:
+def _class(pattern: ast.MatchClass, way: Way, resolve: Resolve) -> Iterator[_Wanted]:
     cls = resolve(pattern.cls)
-    if cls in TYPES_BY_NAME.values():
-        yield Wanted(way, "type", cls.__name__)
+    if cls in _TYPES_BY_NAME.values():
+        yield _Wanted(way, "type", cls.__name__)
     for number, part in enumerate(pattern.patterns):
         yield from _wanted(part, (*way, ("positional", number)), resolve)
     for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
         yield from _wanted(part, (*way, ("name", name)), resolve)
 
 
-_WANTED_BY_PATTERN: Final[dict[type[ast.pattern], Callable[[Any, Way, Resolve], Iterator[Wanted]]]] = {
+_WANTED_BY_PATTERN: Final[dict[type[ast.pattern], Callable[[Any, Way, Resolve], Iterator[_Wanted]]]] = {
     ast.MatchValue: _value,
     ast.MatchSingleton: _singleton,
     ast.MatchAs: _as,
@@ -314,7 +314,7 @@ class Observer(Context, tagging=True):
             elif how == "key":
                 self.note(dict.get, (part, value), type(bare) is dict and value in bare)
             elif how == "type":
-                self.note(isinstance, (part, TYPES_BY_NAME[value]), isinstance(bare, TYPES_BY_NAME[value]))
+                self.note(isinstance, (part, _TYPES_BY_NAME[value]), isinstance(bare, _TYPES_BY_NAME[value]))
             elif type(bare) in (list, tuple):
                 compared = _SIZES[how]
                 self.note(compared, (part, value), compared(bare, value))
@@ -386,7 +386,7 @@ def _before(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
 class ObserverOfPatterns(Observer):
     """Notes what patterns of `match` statements compare too. The bodies that its pass makes are not cached on disk."""
 
-    passes: Any = [with_subjects_shown]
+    passes: Any = [_with_subjects_shown]
 
     def show_subject(self, subject: Any, wanted: Any) -> Any:
         """The subject of a `match` statement: the pass has put this call in its place."""

@@ -21,7 +21,7 @@ from cassette_import.contexts.fuzz.solving import edits, exact_edits, extrapolat
 from cassette_import.errors import PassError
 from cassette_import.kits.text import plural
 
-__all__ = ["Constants", "Entry", "Milestones", "Progress", "Search", "Turns"]
+__all__ = ["Search"]
 
 # ---- which comparisons were reached and which were true so far
 
@@ -31,7 +31,7 @@ _MOST_REPETITIONS: Final = 8
 _SHORT: Final = 80
 
 
-class Milestones:
+class _Milestones:
     """The comparisons that were reached, and those that were true."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ def _reached(comparison: Comparison) -> Any:
 _LONGEST: Final = 40
 
 
-class Constants:
+class _Constants:
     """The constants of functions, by file, first line and name.
 
     Attributes
@@ -163,7 +163,7 @@ _SHARE_OF_RANDOM: Final = 0.2
 """The shares of the time for the tagged tier: as long as there are inputs that it has not seen, and without any."""
 
 
-class Turns:
+class _Turns:
     """Counts what both tiers have done.
 
     Parameters
@@ -209,7 +209,7 @@ class Turns:
 _SECONDS: Final = 0.5
 
 
-class Progress:
+class _Progress:
     """Shows a line now and then.
 
     Parameters
@@ -338,13 +338,13 @@ class Search:
         """The types of exceptions so far; that of None stands for runs that returned."""
         self._later: LaterResult | None = None
         """How the results of the function were run, if they ran later."""
-        self._turns = Turns(by_clock=False)
-        self.milestones = Milestones()
+        self._turns = _Turns(by_clock=False)
+        self.milestones = _Milestones()
         self._tried: set[bytes] = set()
-        self._constants = Constants()
+        self._constants = _Constants()
         self._functions = 0
         """The functions whose constants are tokens already: so many of those in `coverage`."""
-        self._progress = Progress(progress)
+        self._progress = _Progress(progress)
 
     def run(self, seeds: Iterable[Any], kept: Iterable[Any] = ()) -> bool:
         """Search until the time or the executions are used up; whether Ctrl-C ended it.
@@ -377,7 +377,7 @@ class Search:
         for seed in seeds:
             if not self._execute(seed, frozenset()) and not self.corpus:
                 self._add(Entry(copied(seed)))
-        self._turns = Turns(by_clock=self.most is None)
+        self._turns = _Turns(by_clock=self.most is None)
         while True:
             began = time.perf_counter()
             is_tagged = self._turns.is_tagged_due(has_new=bool(self._waiting))

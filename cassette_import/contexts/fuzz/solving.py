@@ -19,7 +19,7 @@ from cassette_import.contexts.fuzz.inputs import LEAVES, Edit, Path, is_huge, le
 from cassette_import.contexts.fuzz.observer import Comparison
 from cassette_import.contexts.fuzz.origins import Span
 
-__all__ = ["Number", "edits", "exact_edits", "extrapolated", "is_checksum", "number_at"]
+__all__ = ["edits", "exact_edits", "extrapolated", "is_checksum", "number_at"]
 
 # ---- numbers that are computed from the input before they are compared
 

@@ -56,7 +56,7 @@ from cassette_import.kits.tagging import is_new_of_named_tuple
 from cassette_import.passes.if_conversion.conversion import SPECIAL_METHODS
 from cassette_import.passes.if_conversion.converted_code import ConvertedCode
 
-__all__ = ["Calls", "Changes", "Objects", "SpecialMethods", "is_iterator", "shared_iterators"]
+__all__ = ["Calls", "shared_iterators"]
 
 
 # ---- effects: what the function writes to, how it is undone, and whether it outlives the call
@@ -503,7 +503,7 @@ _UNSHARED: Final = 2
 """The references to a temporary value: the tuple of arguments that has it, and the argument of `getrefcount`."""
 
 
-def is_iterator(value: Any) -> bool:
+def _is_iterator(value: Any) -> bool:
     """Whether a value is an iterator whose state is in C, or in the frame of a generator.
 
     The state of one with a method `__next__` of the program is in attributes, of which each lane has its own.
@@ -525,14 +525,14 @@ def shared_iterators(given: tuple[Any, ...], number: int = 0) -> list[Any]:
     root = given[number]
     if not hasattr(type(root), "__next__"):
         return []
-    found = [root] if is_iterator(root) and sys.getrefcount(given[number]) > _UNSHARED + 1 else []
+    found = [root] if _is_iterator(root) and sys.getrefcount(given[number]) > _UNSHARED + 1 else []
     seen: dict[int, Any] = {}
     explained: dict[int, int] = {}
     below: dict[int, list[Any]] = {}
     pending = [root]
     while pending:
         holder = pending.pop()
-        parts = [part for part in gc.get_referents(holder) if is_iterator(part) or type(part) in (tuple, CellType)]
+        parts = [part for part in gc.get_referents(holder) if _is_iterator(part) or type(part) in (tuple, CellType)]
         below[id(holder)] = parts
         for part in parts:
             explained[id(part)] = explained.get(id(part), 0) + 1
@@ -548,7 +548,7 @@ def shared_iterators(given: tuple[Any, ...], number: int = 0) -> list[Any]:
         if key not in seen:
             continue
         one = seen.pop(key)
-        if is_iterator(one):
+        if _is_iterator(one):
             found.append(one)
         else:  # a tuple or a variable: what it refers to is shared with it
             shared += below[key]

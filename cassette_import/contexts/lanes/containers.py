@@ -17,7 +17,7 @@ from cassette_import.contexts.lanes.columns import is_immutable
 from cassette_import.contexts.lanes.lane import Lane, LaneRange
 from cassette_import.interpreter.records import cast
 
-__all__ = ["ATOMS", "OfParts", "Parts", "apart", "can_be_apart", "contains_lane", "holds_lane", "lane_in", "parts_of"]
+__all__ = ["ATOMS", "Parts", "apart", "can_be_apart", "contains_lane", "holds_lane", "lane_in", "parts_of"]
 
 # ---- containers that hold values of lanes: found, taken apart, and made again for one lane
 

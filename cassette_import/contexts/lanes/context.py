@@ -22,7 +22,7 @@ from cassette_import.passes.if_conversion import if_conversion
 from cassette_import.passes.if_conversion.converted_code import CONVERSIONS, UNBOUND
 from cassette_import.rewriting.events import Events
 
-__all__ = ["LanesContext", "PatternClasses"]
+__all__ = ["LanesContext"]
 
 # ---- the classes that converted patterns name: `isinstance` asks them about values that differ between lanes
 #

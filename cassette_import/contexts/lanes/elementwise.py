@@ -25,7 +25,7 @@ from cassette_import.contexts.lanes.nested_levels import computed_in_levels
 from cassette_import.kits.numbers.elementary import ELEMENTARY
 from cassette_import.kits.numbers.row import Row
 
-__all__ = ["COMPLEX_RULES", "MATH_RULES", "NUMBER_RULES", "RULES", "compute", "floats", "lane_of", "marked"]
+__all__ = ["RULES", "compute", "lane_of"]
 
 # ---- NumPy's functions for Python's: each rule computes a column, and says which lanes only Python can compute
 #
@@ -36,13 +36,13 @@ __all__ = ["COMPLEX_RULES", "MATH_RULES", "NUMBER_RULES", "RULES", "compute", "f
 _EXACT_INTEGERS: Final = 2**53
 _BIG: Final = 2.0**63
 
-NUMBER_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {}
+_NUMBER_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {}
 """By function, and by the kinds of the operands."""
 
 
 def _register(function: Any, kinds: str, rule: Callable[..., Any]) -> None:
     for one in kinds.split():
-        NUMBER_RULES.setdefault(function, {})[one] = rule
+        _NUMBER_RULES.setdefault(function, {})[one] = rule
 
 
 def _integer(column: Any) -> Any:
@@ -66,12 +66,12 @@ _INTEGERS: Final = "ii ib bi bb"
 
 def _float_arithmetic(function: Any) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        return function(floats(x), floats(y)), None
+        return function(_floats(x), _floats(y)), None
 
     return rule
 
 
-def floats(column: Any) -> Any:
+def _floats(column: Any) -> Any:
     """A column or number as floats."""
     if type(column) is np.ndarray:
         return column if column.dtype.kind == "f" else column.astype(np.float64)
@@ -92,15 +92,15 @@ def _subtract(x: Any, y: Any) -> Any:
 
 def _multiply(x: Any, y: Any) -> Any:
     x, y = _integer(x), _integer(y)
-    size = np.abs(np.multiply(floats(x), floats(y)))
+    size = np.abs(np.multiply(_floats(x), _floats(y)))
     return (np.multiply(x, y), None) if (size < 2.0**62).all() else None
 
 
 def _true_divide(x: Any, y: Any) -> Any:
     if kind_is_integer(x) and kind_is_integer(y) and not (_small(x) and _small(y)):
         return None
-    x, y = floats(x), floats(y)
-    return np.divide(x, y), marked(y == 0, x)
+    x, y = _floats(x), _floats(y)
+    return np.divide(x, y), _marked(y == 0, x)
 
 
 def kind_is_integer(column: Any) -> bool:
@@ -108,14 +108,14 @@ def kind_is_integer(column: Any) -> bool:
     return column.dtype.kind in "ib" if type(column) is np.ndarray else type(column) in (int, bool)
 
 
-def marked(odd: Any, like: Any) -> Any:
+def _marked(odd: Any, like: Any) -> Any:
     """Odd lanes as an array: the operands may be single numbers."""
     return odd if type(odd) is np.ndarray else np.full(np.shape(like), bool(odd))
 
 
 def _float_division(function: Any) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        x, y = floats(x), floats(y)
+        x, y = _floats(x), _floats(y)
         return function(x, y), ~(np.isfinite(x) & np.isfinite(y)) | (y == 0)
 
     return rule
@@ -139,7 +139,7 @@ _PRODUCTS: Final[dict[float, Callable[[Any], Any]]] = {
 
 
 def _power_of_numbers(x: Any, y: Any) -> Any:
-    x, y = floats(x), floats(y)
+    x, y = _floats(x), _floats(y)
     z = _PRODUCTS[y](x) if type(y) is float and y in _PRODUCTS else np.power(x, y)
     # The power of a negative number is complex in Python, and NaN here. Infinities have finite powers below one.
     good = np.isfinite(z)
@@ -228,7 +228,7 @@ def _unary(function: Any, odd: Callable[[Any, Any], Any] | None = None) -> Calla
     """A rule for one operand; `odd` gets the operand and the result."""
 
     def rule(x: Any) -> Any:
-        x = floats(x)
+        x = _floats(x)
         y = function(x)
         return y, None if odd is None else odd(x, y)
 
@@ -308,7 +308,7 @@ for _function, (_ufunc, _odd) in _ELEMENTARY.items():
 
 def _binary(function: Any, odd: Callable[[Any, Any, Any], Any] | None = None) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        x, y = floats(x), floats(y)
+        x, y = _floats(x), _floats(y)
         z = function(x, y)
         return z, None if odd is None else odd(x, y, z)
 
@@ -347,9 +347,9 @@ def _both(quotient: Callable[..., Any], remainder: Callable[..., Any]) -> Callab
     return rule
 
 
-NUMBER_RULES[pow] = NUMBER_RULES[operator.pow]
-NUMBER_RULES[divmod] = {
-    kinds: _both(rule, NUMBER_RULES[operator.mod][kinds]) for kinds, rule in NUMBER_RULES[operator.floordiv].items()
+_NUMBER_RULES[pow] = _NUMBER_RULES[operator.pow]
+_NUMBER_RULES[divmod] = {
+    kinds: _both(rule, _NUMBER_RULES[operator.mod][kinds]) for kinds, rule in _NUMBER_RULES[operator.floordiv].items()
 }
 
 
@@ -374,7 +374,7 @@ def _is_complex(column: Any) -> bool:
 
 
 def _complex_parts(column: Any) -> tuple[Any, Any]:
-    return (column.real, column.imag) if _is_complex(column) else (floats(column), 0.0)
+    return (column.real, column.imag) if _is_complex(column) else (_floats(column), 0.0)
 
 
 def _made(real: Any, imaginary: Any) -> Any:
@@ -399,7 +399,7 @@ def _arithmetic(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
         odd = ~_finite(x, y, z)
         if _MIXED_IS_OWN and not (_is_complex(x) and _is_complex(y)):
             odd = odd | (z.real == 0) | (z.imag == 0)
-        return z, marked(odd, z)
+        return z, _marked(odd, z)
 
     return rule
 
@@ -481,13 +481,13 @@ def _polar(z: Any) -> Any:
 
 
 def _rect(size: Any, angle: Any) -> Any:
-    size, angle = floats(size), floats(angle)
+    size, angle = _floats(size), _floats(angle)
     z = _made(size * np.cos(angle), size * np.sin(angle))
-    return z, marked(~_finite(size, angle, z) | (angle == 0), z)
+    return z, _marked(~_finite(size, angle, z) | (angle == 0), z)
 
 
 def _constructed(x: Any, y: Any) -> Any:
-    return _made(floats(x), floats(y)), None
+    return _made(_floats(x), _floats(y)), None
 
 
 def _for(kinds: str, rule: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -496,7 +496,7 @@ def _for(kinds: str, rule: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
 
 _REALS: Final = "ff fi if fb bf ii ib bi bb"
 
-COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
+_COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
     operator.add: _for(f"cc {_MIXED}", _arithmetic(lambda a, b, c, d: (a + c, b + d))),
     operator.sub: _for(f"cc {_MIXED}", _arithmetic(lambda a, b, c, d: (a - c, b - d))),
     operator.mul: _for(f"cc {_MIXED}", _arithmetic(_product)),
@@ -509,7 +509,7 @@ COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
     operator.pos: {"c": lambda z: (z, None)},
     abs: {"c": _of_one_complex(lambda z: np.hypot(z.real, z.imag))},
     bool: {"c": lambda z: (z != 0, None)},
-    complex: {**_for(_REALS, _constructed), **_for("f i b", lambda x: (_made(floats(x), 0.0), None))},
+    complex: {**_for(_REALS, _constructed), **_for("f i b", lambda x: (_made(_floats(x), 0.0), None))},
     PARTS["real"]: {"c": lambda z: (z.real.copy(), None)},
     PARTS["imag"]: {"c": lambda z: (z.imag.copy(), None)},
     PARTS["conjugate"]: {"c": lambda z: (np.conjugate(z), None)},
@@ -543,7 +543,7 @@ COMPLEX_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
 
 # ---- NumPy's functions for `round` to digits and for the functions of `math` that are no arithmetic
 #
-# The rules are like those of `NUMBER_RULES`: a column, and which lanes only Python can compute.
+# The rules are like those of `_NUMBER_RULES`: a column, and which lanes only Python can compute.
 
 _MOST_DIGITS: Final = 22
 """Powers of ten up to this one are exact as floats."""
@@ -571,13 +571,13 @@ def _rounded_integer(x: Any, digits: Any) -> Any:
 
 
 def _log_to_base(x: Any, base: Any) -> Any:
-    x, base = floats(x), floats(base)
+    x, base = _floats(x), _floats(base)
     z = np.log(x) / np.log(base)
-    return z, marked((x <= 0) | (base <= 0) | (base == 1), z)
+    return z, _marked((x <= 0) | (base <= 0) | (base == 1), z)
 
 
 def _isclose(x: Any, y: Any) -> Any:
-    x, y = floats(x), floats(y)
+    x, y = _floats(x), _floats(y)
     difference = np.abs(x - y)
     near = (difference <= np.abs(1e-9 * x)) | (difference <= np.abs(1e-9 * y))
     return np.where(np.isinf(x) | np.isinf(y), False, near) | (x == y), None
@@ -589,14 +589,14 @@ def _frexp(x: Any) -> Any:
 
 
 def _ldexp(x: Any, exponent: Any) -> Any:
-    x, exponent = np.broadcast_arrays(floats(x), exponent)
+    x, exponent = np.broadcast_arrays(_floats(x), exponent)
     z = np.ldexp(x, np.clip(exponent, -3000, 3000).astype(np.int32))
     return z, (np.abs(exponent) > 3000) | ~np.isfinite(z)
 
 
 def _hypot_in_space(x: Any, y: Any, z: Any) -> Any:
     size = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(z))
-    return np.sqrt(x * x + y * y + z * z), marked(~((size < _LARGE) & (size > _SMALL)), size)
+    return np.sqrt(x * x + y * y + z * z), _marked(~((size < _LARGE) & (size > _SMALL)), size)
 
 
 def _gcd(x: Any, y: Any) -> Any:
@@ -625,14 +625,14 @@ def _of_one(function: Any) -> Callable[[Any], Any]:
     """A rule for a function of one float that does not fail, except by an overflow."""
 
     def rule(x: Any) -> Any:
-        x = floats(x)
+        x = _floats(x)
         y = function(x)
         return y, ~(np.isfinite(x) & np.isfinite(y))
 
     return rule
 
 
-MATH_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
+_MATH_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
     round: {"fi": _rounded, "ii": _rounded_integer},
     math.log: dict.fromkeys(_PAIRS.split(), _log_to_base),
     math.isclose: dict.fromkeys(_PAIRS.split(), _isclose),
@@ -654,7 +654,7 @@ MATH_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
 
 # ---- all rules by function and kinds of operands: those of real numbers, of `math`, and of complex numbers
 
-_TABLES: Final = (NUMBER_RULES, MATH_RULES, COMPLEX_RULES)
+_TABLES: Final = (_NUMBER_RULES, _MATH_RULES, _COMPLEX_RULES)
 
 RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {
     function: {kinds: rule for table in _TABLES for kinds, rule in table.get(function, {}).items()}

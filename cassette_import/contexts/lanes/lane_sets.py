@@ -16,7 +16,7 @@ import numpy as np
 from cassette_import.contexts.lanes.errors import place
 from cassette_import.errors import CassetteError
 
-__all__ = ["LaneSet", "Lanes", "MergedContainers", "NotInSet", "ToldApart"]
+__all__ = ["LaneSet", "Lanes", "NotInSet", "ToldApart"]
 
 # ---- lists and dicts that stand for others, of which each lane had one
 #
@@ -30,7 +30,7 @@ class ToldApart(CassetteError):
     """The program tells a container from one that it stands for. The lanes have to be run again."""
 
 
-class MergedContainers:
+class _MergedContainers:
     """The containers of a run that stand for others.
 
     Parameters
@@ -195,7 +195,7 @@ class Lanes:
         self.version = 0
         self.log: Any = None
         """What the run has changed: `effects.Changes`."""
-        self.containers = MergedContainers(merges_containers)
+        self.containers = _MergedContainers(merges_containers)
         self.splits: dict[str, int] = {}
         """How often lanes have been dropped, by the place and the reason."""
         self.whole = self.active = LaneSet(None, 0, everything=size)

@@ -21,7 +21,7 @@ from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.passes.if_conversion.converted_code import UNBOUND
 from cassette_import.passes.if_conversion.uniform import UNIFORM
 
-__all__ = ["NOTHING", "Choice", "Frame", "Loop", "Partial", "choice_of", "merged", "scattered"]
+__all__ = ["Choice", "Frame", "Loop", "Partial", "choice_of", "merged", "scattered"]
 
 # ---- merging: one value for several sets of lanes, each of which has computed its own
 #
@@ -209,9 +209,6 @@ def scattered(lanes: Lanes, old: Any, new: Any) -> Any:
 
 
 # ---- what converted code calls at its branches, loops and returns: the sets of lanes on each side, and their joins
-
-NOTHING: Final = object()
-"""The operand of a side that no lane has taken."""
 
 _Values = tuple[Any, ...]
 

@@ -22,7 +22,7 @@ from cassette_import.kits.numbers.partials import FOLDS, LOCALLY_CONSTANT, TRUTH
 from cassette_import.kits.tagged_containers import sequence_like
 from cassette_import.kits.tagging import COMPUTED_BY
 
-__all__ = ["NESTED", "VECTORIZED", "derivative", "gradient", "jvp", "original_of", "vjp"]
+__all__ = ["NESTED", "VECTORIZED", "original_of"]
 
 # ---- derivatives within a run: forward mode, with a value of lanes for each direction
 #

@@ -38,21 +38,7 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.kits.events import ACTIVE, OVERDUBBED
 from cassette_import.passes.if_conversion import ConvertedCode
 
-__all__ = [
-    "Options",
-    "Progress",
-    "UnknownStructure",
-    "VectorizedCall",
-    "assembled",
-    "column_of",
-    "exception_of",
-    "keep_freed_memory",
-    "of_lane",
-    "plain_number",
-    "refuse_subclasses",
-    "shaped",
-    "vectorize",
-]
+__all__ = ["vectorize"]
 
 
 # ---- results: the pieces of all runs, put together in the structure that the function returns
@@ -70,19 +56,19 @@ class UnknownStructure(Exception):
     """A result keeps values of lanes in an object that cannot be taken apart. The argument says in which."""
 
 
-def of_lane(value: Any, members: LaneSet, position: int, depth: int = _DEPTH) -> Any:
+def _of_lane(value: Any, members: LaneSet, position: int, depth: int = _DEPTH) -> Any:
     """The value that one lane has, in a value of all lanes."""
     if type(value) is Lane:
         return value.fixed(members)[position : position + 1].tolist()[0]
     if not holds_lane(value):
         return value
     if type(value) is LaneRange:
-        start, stop = (of_lane(part, members, position) for part in (value.start, value.stop))
+        start, stop = (_of_lane(part, members, position) for part in (value.start, value.stop))
         return range(start, stop, value.step)
     parts = _parts(value, depth)
     if parts is None:
         raise UnknownStructure(f"a {type(value).__qualname__} that keeps values which differ between lanes")
-    return parts.rebuilt([of_lane(part, members, position, depth - 1) for part in parts.items])
+    return parts.rebuilt([_of_lane(part, members, position, depth - 1) for part in parts.items])
 
 
 def _parts(value: Any, depth: int) -> Parts | None:
@@ -93,13 +79,13 @@ def _parts(value: Any, depth: int) -> Parts | None:
     return parts_of(value)
 
 
-def exception_of(error: BaseException, members: LaneSet, position: int) -> BaseException:
+def _exception_of(error: BaseException, members: LaneSet, position: int) -> BaseException:
     """The exception of one lane."""
-    found: BaseException = of_lane(error, members, position)
+    found: BaseException = _of_lane(error, members, position)
     return found
 
 
-def assembled(size: int, pieces: Pieces, failed: Any = None, depth: int = _DEPTH) -> Any:
+def _assembled(size: int, pieces: Pieces, failed: Any = None, depth: int = _DEPTH) -> Any:
     """The result for all lanes.
 
     Parameters
@@ -133,7 +119,7 @@ def assembled(size: int, pieces: Pieces, failed: Any = None, depth: int = _DEPTH
         made = []
         for items in zip(*[one.items for one in taken if one], strict=True):
             parts = [(ids, item, members) for (ids, _, members), item in zip(pieces, items, strict=True)]
-            made.append(assembled(size, parts, failed, depth - 1))
+            made.append(_assembled(size, parts, failed, depth - 1))
         return known.rebuilt(made)
     if all(_agree(first, value) for value in values) and not holds_lane(first):
         return first
@@ -189,26 +175,26 @@ def _objects(size: int, pieces: Pieces, failed: Any) -> Any:
     result: Any = np.empty(size, object)
     for ids, value, members in pieces:
         for position, number in enumerate(ids.tolist()):
-            result[number] = value if members is None else of_lane(value, members, position)
+            result[number] = value if members is None else _of_lane(value, members, position)
     return result
 
 
 # ---- arrays of the caller: arguments become columns of lanes, and results get the shape of the arguments
 
 
-def refuse_subclasses(values: list[Any]) -> None:
+def _refuse_subclasses(values: list[Any]) -> None:
     """Raise a `TypeError` for an array of a subclass, whose elements may mean something else."""
     for value in values:
         if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
             raise TypeError(f"lanes are arrays of type numpy.ndarray, not {type(value).__qualname__}: convert it first")
 
 
-def plain_number(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """A number of NumPy as the element of an array of its type is one; any other value is its own."""
-    return column_of(np.array([value]), (1,)).tolist()[0] if isinstance(value, np.generic) else value
+    return _column_of(np.array([value]), (1,)).tolist()[0] if isinstance(value, np.generic) else value
 
 
-def column_of(array: Any, shape: tuple[int, ...]) -> Any:
+def _column_of(array: Any, shape: tuple[int, ...]) -> Any:
     """The values of an argument as a column, for all lanes."""
     flat = array if array.shape == shape else np.broadcast_to(array, shape)
     if flat.ndim != 1:
@@ -230,7 +216,7 @@ def column_of(array: Any, shape: tuple[int, ...]) -> Any:
     return packed(values) if values else flat.astype(object)
 
 
-def shaped(value: Any, size: int, shape: tuple[int, ...], depth: int) -> Any:
+def _shaped(value: Any, size: int, shape: tuple[int, ...], depth: int) -> Any:
     """A result whose arrays have the broadcast shape."""
     if len(shape) == 1 or depth > 20:
         return value
@@ -239,7 +225,7 @@ def shaped(value: Any, size: int, shape: tuple[int, ...], depth: int) -> Any:
     parts = parts_of(value)
     if parts is None or parts.shape is None or not _holds_arrays(value, size):
         return value
-    return parts.rebuilt([shaped(part, size, shape, depth + 1) for part in parts.items])
+    return parts.rebuilt([_shaped(part, size, shape, depth + 1) for part in parts.items])
 
 
 def _holds_arrays(value: Any, size: int, depth: int = 8) -> bool:
@@ -261,7 +247,7 @@ _MOST: Final = 31 * 2**20
 
 
 @functools.cache
-def keep_freed_memory() -> None:
+def _keep_freed_memory() -> None:
     """Have the allocator keep freed memory, once for the process: memory that is allocated here is never touched.
 
     Other allocators, and one whose limits are set in the environment, go on as before.
@@ -290,7 +276,7 @@ _SMALL: Final = 4
 _READ_BY_OTHERS: Final = "is read by"
 """What is said of a function with a decorator that has the name of a compiler."""
 
-Progress = Callable[[int, int], None]
+_Progress = Callable[[int, int], None]
 
 _USE: Final = {"Intervals": "enclosure"}
 """The function that enters a context, by the context's name."""
@@ -300,7 +286,7 @@ class Options:
     """The options of `vectorize`."""
 
     def __init__(
-        self, errors: str, effects: str, max_paths: int | None, chunk: int | None, progress: Progress | None
+        self, errors: str, effects: str, max_paths: int | None, chunk: int | None, progress: _Progress | None
     ) -> None:
         self.has_warned = False
         self.errors = errors
@@ -310,7 +296,7 @@ class Options:
         self.progress = progress
 
 
-class VectorizedCall:
+class _VectorizedCall:
     """One call of a vectorized function."""
 
     def __init__(
@@ -322,14 +308,14 @@ class VectorizedCall:
         self.names = list(keywords)
         self.given = [*arguments, *keywords.values()]
         self.positional = len(arguments)
-        refuse_subclasses(self.given)
+        _refuse_subclasses(self.given)
         arrays = [value for value in self.given if type(value) is np.ndarray]
-        self.given = list(map(plain_number, self.given)) if arrays else self.given
+        self.given = list(map(_plain_number, self.given)) if arrays else self.given
         shapes = {array.shape for array in arrays}
         self.shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         self.size = math.prod(self.shape)
         self.has_arrays = bool(arrays)
-        self.columns = [column_of(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
+        self.columns = [_column_of(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
         self.shared = [value for value in self.given if type(value) is not np.ndarray and not is_immutable(value)]
         self.pieces: list[Any] = []
         self.failures: dict[int, BaseException] = {}
@@ -360,7 +346,7 @@ class VectorizedCall:
                 refuse = getattr(context, "refuse", None)  # what the context says in its place would be less clear
                 raise lost if refuse is None else refuse(lost)
         if self.size >= _LARGE:
-            keep_freed_memory()
+            _keep_freed_memory()
         start = 0
         size = self.options.chunk or -(-self.size // -(-self.size // _BLOCK)) if self.size else 1  # blocks of one size
         while start < self.size:
@@ -382,7 +368,7 @@ class VectorizedCall:
             error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
             raise error
         failed = np.array(sorted(self.failures), np.intp)
-        made = shaped(self._checked(assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
+        made = _shaped(self._checked(_assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
         if self.options.errors == "return":
             return made, {self._index(number): error for number, error in sorted(self.failures.items())}
         return made
@@ -520,7 +506,7 @@ class VectorizedCall:
         here = ids if lanes.whole.is_everything else ids[lanes.whole.ids]
         if has_raised:
             for position, number in enumerate(here.tolist()):
-                self.failures[number] = self._checked(exception_of, outcome[0], lanes.whole, position)
+                self.failures[number] = self._checked(_exception_of, outcome[0], lanes.whole, position)
                 self.places[number] = where_raised
         else:
             self.pieces.append((here, outcome[0], lanes.whole))
@@ -606,7 +592,7 @@ def vectorize(
     effects: str = "refuse",
     max_paths: int | None = 1000,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> Any:
     """A function that computes for whole arrays what an unmodified function computes for numbers.
 
@@ -685,7 +671,7 @@ def _vectorized(f: Any, options: Options) -> Callable[..., Any]:
         raise NotOverdubbable(f"{name_of(f)} cannot be vectorized: {what}")
 
     def vectorized(*arguments: Any, **keywords: Any) -> Any:
-        return VectorizedCall(f, function.__code__.co_filename, arguments, keywords, options).result()
+        return _VectorizedCall(f, function.__code__.co_filename, arguments, keywords, options).result()
 
     try:
         functools.update_wrapper(vectorized, f)

@@ -22,27 +22,15 @@ from weakref import ReferenceType, getweakrefcount, getweakrefs
 from cassette_import.interpreter.callables import lookup, underlying
 
 __all__ = [
-    "IMMUTABLE",
     "PROTOCOL",
     "CachedResult",
     "CannotCache",
     "Key",
     "cached_result",
-    "check_can_be_copied",
-    "check_memory",
-    "check_was_not_raised",
     "held_by_callable",
     "in_order",
-    "is_array",
-    "is_hashed_by_identity",
-    "is_its_own_copy",
-    "is_told_from_a_copy",
-    "is_weakly_held",
-    "is_without_state",
-    "may_be_shared",
     "on_one_line",
     "takes_others",
-    "written",
 ]
 
 # ---- the keys of cached calls: their arguments, in a form that can be compared and hashed
@@ -54,7 +42,7 @@ __all__ = [
 PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
 """Immutable types whose values are interchangeable if they are equal and of the same type."""
-IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
+_IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
 """Types whose values cannot change."""
 
 
@@ -225,9 +213,9 @@ class _Pickler(pickle.Pickler):
         elif isinstance(obj, ModuleType):
             return _identity, (obj.__name__,)
         elif isinstance(obj, BaseException):
-            check_was_not_raised(obj, "an argument is or contains")
+            _check_was_not_raised(obj, "an argument is or contains")
             return NotImplemented
-        elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not is_without_state(obj):
+        elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not _is_without_state(obj):
             return NotImplemented
         if self._digest is not None:
             raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
@@ -270,7 +258,7 @@ def _content(cell: CellType) -> Any:
         return None
 
 
-def check_was_not_raised(error: BaseException, where: str) -> None:
+def _check_was_not_raised(error: BaseException, where: str) -> None:
     """Raise for an exception with what pickle does not write: a traceback, a cause, a context.
 
     `where` is how the reason begins.
@@ -287,7 +275,7 @@ def _is_found_by_name(obj: Any) -> bool:
         return False
 
 
-def is_without_state(obj: Any) -> bool:
+def _is_without_state(obj: Any) -> bool:
     """Whether pickle writes nothing but the class of an object, so that its identity is all that distinguishes it."""
     kind: Any = type(obj)
     if kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__:
@@ -315,40 +303,40 @@ _HASH: Final[Any] = object.__hash__
 _SET_ATTRIBUTE: Final[Any] = object.__setattr__
 
 
-def is_hashed_by_identity(value: Any) -> bool:
+def _is_hashed_by_identity(value: Any) -> bool:
     """Whether an object is equal to itself alone, as far as its class says."""
     kind: Any = type(value)
     return bool(kind.__hash__ is _HASH)
 
 
-def is_told_from_a_copy(value: Any) -> bool:
+def _is_told_from_a_copy(value: Any) -> bool:
     """Whether the program can tell an object from an equal one other than by `is`: changes show, or `==` is `is`.
 
-    >>> is_told_from_a_copy([]), is_told_from_a_copy((1, 2))
+    >>> _is_told_from_a_copy([]), _is_told_from_a_copy((1, 2))
     (True, False)
     """
-    return getattr(type(value), "__hash__", None) is None or is_hashed_by_identity(value) or _has_attributes(value)
+    return getattr(type(value), "__hash__", None) is None or _is_hashed_by_identity(value) or _has_attributes(value)
 
 
-def may_be_shared(value: Any) -> bool:
+def _may_be_shared(value: Any) -> bool:
     """Whether an argument may be a part of a result: its copy is the object itself, or an equal value of a type in C.
 
     A program compares values of its own classes by `is`, to see whether a call has returned its argument unchanged.
 
     >>> import datetime, fractions
-    >>> may_be_shared(len), may_be_shared(datetime.date(2000, 1, 1)), may_be_shared(fractions.Fraction(1, 2))
+    >>> _may_be_shared(len), _may_be_shared(datetime.date(2000, 1, 1)), _may_be_shared(fractions.Fraction(1, 2))
     (True, True, False)
     """
     is_in_c = not any(
         isinstance(member, FunctionType) for base in type(value).__mro__ for member in vars(base).values()
     )
-    return (is_in_c and not is_told_from_a_copy(value)) or is_its_own_copy(value)
+    return (is_in_c and not _is_told_from_a_copy(value)) or _is_its_own_copy(value)
 
 
-def is_its_own_copy(value: Any) -> bool:
+def _is_its_own_copy(value: Any) -> bool:
     """Whether pickle finds an object again in place of a copy: a class, a logger, a singleton of its class.
 
-    >>> is_its_own_copy(len), is_its_own_copy([])
+    >>> _is_its_own_copy(len), _is_its_own_copy([])
     (True, False)
     """
     try:
@@ -371,7 +359,7 @@ def _has_attributes(value: Any) -> bool:
     return bool(kind.__dictoffset__) or any(vars(base).get("__slots__") for base in kind.__mro__)
 
 
-def is_weakly_held(value: Any, whole: Any) -> bool:
+def _is_weakly_held(value: Any, whole: Any) -> bool:
     """Whether there is a weak reference to a part of a result besides those in the result itself.
 
     Tables of pandas have such references to themselves.
@@ -398,7 +386,7 @@ def _weak_references_in(whole: Any) -> Counter[int]:
     return found
 
 
-def check_can_be_copied(value: Any, where: str) -> None:
+def _check_can_be_copied(value: Any, where: str) -> None:
     """Raise for an object of which pickle leaves something out, or whose copies have effects when they are deleted.
 
     Parameters
@@ -414,13 +402,13 @@ def check_can_be_copied(value: Any, where: str) -> None:
         For an exception that was raised or has a cause, and for an object with a `__del__` in Python.
     """
     if isinstance(value, BaseException):
-        check_was_not_raised(value, where)
+        _check_was_not_raised(value, where)
     if isinstance(getattr(type(value), "__del__", None), FunctionType):
         raise CannotCache(f"{where} an object with a finalizer, which a copy would run too: {type(value).__qualname__}")
 
 
 def _references_of_a_loop() -> int:
-    """How many references to a weak reference the generator in `is_weakly_held` has."""
+    """How many references to a weak reference the generator in `_is_weakly_held` has."""
     target = frozenset("x")
     kept = [weakref.ref(target)]
     return next(getrefcount(reference) for reference in getweakrefs(target)) - len(kept)
@@ -434,14 +422,14 @@ _REFERENCES_OF_A_LOOP: Final = _references_of_a_loop()
 # An array may also show memory of another object; a copy has memory of its own.
 
 
-def is_array(value: Any) -> bool:
+def _is_array(value: Any) -> bool:
     """Whether a value is an array of NumPy, if the program has imported it."""
     numpy = sys.modules.get("numpy")
     kind = getattr(numpy, "ndarray", None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
-def written(array: Any) -> Any:
+def _written(array: Any) -> Any:
     """What pickle writes for an array, as `__reduce_ex__` returns it."""
     if array.flags.writeable:
         return NotImplemented
@@ -458,12 +446,12 @@ def read_only(constructor: Any, arguments: Any, state: Any) -> Any:
     return made
 
 
-def check_memory(parts: Iterable[Any]) -> None:
+def _check_memory(parts: Iterable[Any]) -> None:
     """Raise if arrays among the parts of a result show memory that another object shows, too.
 
     A change of such an array is seen elsewhere; a change of its copy would not be.
     """
-    arrays = list(filter(is_array, parts))
+    arrays = list(filter(_is_array, parts))
     owners = {id(array) for array in arrays}
     views = Counter(id(array.base) for array in arrays)
     for array in arrays:
@@ -523,7 +511,7 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
         If it cannot be copied, or if a copy could be told from it: it contains an argument, others hold it, or it
         contains an object whose identity is all that distinguishes it.
     """
-    if type(result) in IMMUTABLE:
+    if type(result) in _IMMUTABLE:
         return CachedResult(result, is_pickled=False)
     file = io.BytesIO()
     pickler = _ResultPickler(file, PROTOCOL)
@@ -536,16 +524,16 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
         raise CannotCache(f"its result cannot be copied: {on_one_line(error)}") from None
     if copied is result:  # such as a class, a function of a module, or a member of an enum
         return CachedResult(result, is_pickled=False)
-    if is_told_from_a_copy(result) and (
-        is_weakly_held(result, result) or (others and others > _ReferenceCounter.references_in(result))
+    if _is_told_from_a_copy(result) and (
+        _is_weakly_held(result, result) or (others and others > _ReferenceCounter.references_in(result))
     ):
         raise CannotCache("its result is held elsewhere too, and a copy would be another object")
     if _is_part_held(result, pickler):
         raise CannotCache("a part of its result is held elsewhere too, and a copy would be another object")
-    check_memory(part for _, part in pickler.memo.copy().values())
-    if not all(map(may_be_shared, key.shared_with(pickler.memo.copy()))):
+    _check_memory(part for _, part in pickler.memo.copy().values())
+    if not all(map(_may_be_shared, key.shared_with(pickler.memo.copy()))):
         raise CannotCache("its result contains one of its arguments")
-    if type(result) is tuple and all(type(item) in IMMUTABLE for item in result):
+    if type(result) is tuple and all(type(item) in _IMMUTABLE for item in result):
         return CachedResult(result, is_pickled=False)
     return CachedResult(file.getvalue(), is_pickled=True)
 
@@ -559,13 +547,13 @@ class _ResultPickler(pickle.Pickler):
             raise CannotCache("its result contains a bound method, whose receiver would be copied")
         if (
             not isinstance(obj, (FunctionType, BuiltinFunctionType, ModuleType, type))
-            and is_hashed_by_identity(obj)
-            and is_without_state(obj)
+            and _is_hashed_by_identity(obj)
+            and _is_without_state(obj)
         ):
             raise CannotCache(f"its result contains an object without state: {type(obj).__qualname__} object")
-        check_can_be_copied(obj, "its result contains")
-        if is_array(obj):
-            return written(obj)
+        _check_can_be_copied(obj, "its result contains")
+        if _is_array(obj):
+            return _written(obj)
         return NotImplemented
 
 
@@ -597,14 +585,14 @@ def _is_part_held(result: Any, pickler: pickle.Pickler) -> bool:
     counts = _other_references(result, pickler)  # before any variable here holds a part
     memo = pickler.memo.copy()
     parts = [part for _, part in memo.values() if part is not result]
-    held = [part for part in parts if _is_changeable(part) and is_weakly_held(part, result)]
+    held = [part for part in parts if _is_changeable(part) and _is_weakly_held(part, result)]
     repeated = _class_attributes_in_states(result, memo)
     held += [
         memo[identity][1]
         for identity, count in counts.items()
         if count > _REFERENCES_OF_PICKLING and identity not in repeated
     ]
-    return not all(map(is_its_own_copy, held))
+    return not all(map(_is_its_own_copy, held))
 
 
 def _class_attributes_in_states(result: Any, memo: Mapping[int, tuple[int, Any]]) -> set[int]:
@@ -633,7 +621,7 @@ def _other_references(result: Any, pickler: pickle.Pickler) -> dict[int, int]:
 
 
 def _is_changeable(part: Any) -> bool:
-    return is_told_from_a_copy(part) and not isinstance(part, _SHARED)
+    return _is_told_from_a_copy(part) and not isinstance(part, _SHARED)
 
 
 def _referents(part: Any, memo: Container[int]) -> list[int]:

@@ -28,7 +28,7 @@ from cassette_import.interpreter.when_gone import when_gone
 from cassette_import.kits.events import OVERDUBBED
 from cassette_import.kits.targets import target_name
 
-__all__ = ["FileLocks", "Folder", "HeldLock", "LockError", "Memory", "ResultLock", "Shared", "Store", "digest_of"]
+__all__ = ["FileLocks", "Folder", "LockError", "Memory", "Shared", "Store", "digest_of"]
 
 # ---- the digest of a function: the same in another run only if the function would return the same results there
 #

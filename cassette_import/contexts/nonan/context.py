@@ -31,17 +31,17 @@ from cassette_import.kits.tagging import COMPUTES, UNCLASSIFIED, classification
 from cassette_import.kits.text import plural, text_writer
 from cassette_import.rewriting.events import Events
 
-__all__ = ["NaNFound", "NoNaN", "Noting", "are_finite", "described", "described_operand", "has_numbers", "with_arrays"]
+__all__ = ["NaNFound", "NoNaN"]
 
 # ---- whether numbers are finite: numbers of Python, arrays, and what containers hold
 
 _MOST_SHOWN: Final = 200
 
 
-def are_finite(values: Iterable[Any]) -> bool:
+def _are_finite(values: Iterable[Any]) -> bool:
     """Whether all floats among the values, and in containers and arrays, are finite.
 
-    >>> are_finite([1.0, [2.0, (3.0,)]]), are_finite([1, [float("inf")]])
+    >>> _are_finite([1.0, [2.0, (3.0,)]]), _are_finite([1, [float("inf")]])
     (True, False)
     """
     for found in floats_in(values):
@@ -54,10 +54,10 @@ def are_finite(values: Iterable[Any]) -> bool:
     return True
 
 
-def has_numbers(values: Iterable[Any]) -> bool:
+def _has_numbers(values: Iterable[Any]) -> bool:
     """Whether there is a number among some values or in containers: what text or a file contains is no number.
 
-    >>> has_numbers(["nan"]), has_numbers([1]), has_numbers([{"a": 1.5}])
+    >>> _has_numbers(["nan"]), _has_numbers([1]), _has_numbers([{"a": 1.5}])
     (False, True, True)
     """
     return any(
@@ -66,7 +66,7 @@ def has_numbers(values: Iterable[Any]) -> bool:
     )
 
 
-def with_arrays(values: Iterable[Any]) -> list[Any]:
+def _with_arrays(values: Iterable[Any]) -> list[Any]:
     """The values, with arrays for objects that NumPy can take as arrays, such as the columns of a table."""
     numpy: Any = sys.modules.get("numpy")
     return [
@@ -77,7 +77,7 @@ def with_arrays(values: Iterable[Any]) -> list[Any]:
     ]
 
 
-def described(value: Any) -> str:
+def _described(value: Any) -> str:
     """A value as text for a message: of an array, its shape and how many of its numbers are not finite."""
     if is_array(value) and value.ndim:
         numpy: Any = sys.modules["numpy"]
@@ -87,23 +87,23 @@ def described(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-def described_operand(operand: Any, result: Any) -> str:
+def _described_operand(operand: Any, result: Any) -> str:
     """An operand as text. Of an array that the operation has changed, nothing is said that holds only afterwards."""
     if is_array(operand) and operand.ndim and is_array(result):
         numpy: Any = sys.modules["numpy"]
         if numpy.may_share_memory(operand, result):
             return f"{_shape(operand)}, changed in place"
-    return described(operand)
+    return _described(operand)
 
 
 def _shape(array: Any) -> str:
     return f"array of {' × '.join(map(str, array.shape))} {array.dtype}"
 
 
-class Noting:
+class _Noting:
     """Passes items on, and remembers whether all of them were finite.
 
-    >>> noting = Noting()
+    >>> noting = _Noting()
     >>> sum(map(noting, [1.0, float("nan")])), noting.finite
     (nan, False)
     """
@@ -113,7 +113,7 @@ class Noting:
 
     def __call__(self, item: Any) -> Any:
         """Return the item."""
-        if self.finite and not are_finite((item,)):
+        if self.finite and not _are_finite((item,)):
             self.finite = False
         return item
 
@@ -158,11 +158,11 @@ class NaNFound(CassetteError, ArithmeticError):
         self.operands = operands
         self.result = result
         self.callsite = callsite
-        self.descriptions = [described_operand(operand, result) for operand in operands]
+        self.descriptions = [_described_operand(operand, result) for operand in operands]
         given = ", ".join(self.descriptions)
         source = callsite.source
         super().__init__(
-            f"{full_name(function)}({given}) is {described(result)}, at {callsite}" + (f": {source}" if source else "")
+            f"{full_name(function)}({given}) is {_described(result)}, at {callsite}" + (f": {source}" if source else "")
         )
 
 
@@ -222,10 +222,10 @@ class NoNaN(Context, events=Events.CALLS | Events.OPERATORS):
             self._before.pop(get_ident(), None)
         if id(f) in _IN_PLACE:
             if is_array(args[0]):
-                self._before[get_ident()] = are_finite(args)
+                self._before[get_ident()] = _are_finite(args)
         elif "out" in kwargs or len(args) > _inputs_of(f):
             inputs = args[: _inputs_of(f)]
-            self._before[get_ident()] = are_finite((*inputs, *(v for name, v in kwargs.items() if name != "out")))
+            self._before[get_ident()] = _are_finite((*inputs, *(v for name, v in kwargs.items() if name != "out")))
 
     @hidden
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
@@ -234,11 +234,11 @@ class NoNaN(Context, events=Events.CALLS | Events.OPERATORS):
         if type(result) is float:
             if result - result == 0.0:  # neither NaN nor infinite
                 return
-        elif are_finite((result,)):
+        elif _are_finite((result,)):
             return
         if before is None:
-            operands = with_arrays((*args, *kwargs.values()))
-            before = has_numbers(operands) and are_finite(operands)
+            operands = _with_arrays((*args, *kwargs.values()))
+            before = _has_numbers(operands) and _are_finite(operands)
         if before and self._computes(f):
             self._note(NaNFound(f, (*args, *kwargs.values()), result, nearest_site()))
 
@@ -283,7 +283,7 @@ class NoNaN(Context, events=Events.CALLS | Events.OPERATORS):
                 "source": found.callsite.source,
                 "function": display(found.function),
                 "operands": found.descriptions,
-                "result": described(found.result),
+                "result": _described(found.result),
                 "calls": self._calls[found.callsite],
             }
             for found in self.found
@@ -322,10 +322,10 @@ def _seen_by_the_method(ctx: NoNaN, result: Any, f: Any, *args: Any, **kwargs: A
 @hidden
 def _look_at_items(ctx: NoNaN, f: Any, *args: Any, **kwargs: Any) -> Any:
     """Look at the items of iterators, which are used up when the hook sees the call."""
-    noting = Noting()
+    noting = _Noting()
     result = recurse(ctx, f, *[map(noting, arg) if _is_iterator(arg) else arg for arg in args], **kwargs)
     if any(map(_is_iterator, args)):
-        ctx._before[get_ident()] = noting.finite and are_finite(args)
+        ctx._before[get_ident()] = noting.finite and _are_finite(args)
     return result
 
 

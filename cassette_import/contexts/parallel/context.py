@@ -35,7 +35,7 @@ from cassette_import.rewriting.events import Events
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEEDS_DISTRIBUTED", "Cluster", "Parallel", "Progress", "local_processes"]
+__all__ = ["Cluster", "Parallel", "Progress", "local_processes"]
 
 # ---- the workers: those of the user's client, of a scheduler, or processes that are started for this context
 
@@ -47,7 +47,7 @@ _LOOKS: Final = 10
 """How often it is looked in this time whether there are workers."""
 _LOGGERS: Final = ("distributed", "tornado", "bokeh")
 _THREAD_OF_CLIENT: Final = "IO loop"
-NEEDS_DISTRIBUTED: Final = needs("parallel", "dask.distributed", "distributed")
+_NEEDS_DISTRIBUTED: Final = needs("parallel", "dask.distributed", "distributed")
 
 
 class Cluster:
@@ -95,7 +95,7 @@ class Cluster:
         try:
             from cassette_import.contexts.parallel.worker_process import SchedulerClient
         except ImportError as error:
-            raise ImportError(NEEDS_DISTRIBUTED) from error
+            raise ImportError(_NEEDS_DISTRIBUTED) from error
         if is_new:
             _keep_from_handlers_of_the_program()
         try:
@@ -363,7 +363,7 @@ class Parallel(Regions, Context, events=Events.NONE):
     def inform(self, run: Mapping[str, object]) -> None:
         """Called before a program runs; raise ValueError if there is no dask.distributed."""
         if not is_installed("distributed"):
-            raise ValueError(NEEDS_DISTRIBUTED)
+            raise ValueError(_NEEDS_DISTRIBUTED)
 
     def close(self) -> None:
         """End the processes that were started. Further calls start new ones."""

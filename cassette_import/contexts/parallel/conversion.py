@@ -16,22 +16,11 @@ from cassette_import.specialization.passes import contextslot
 from cassette_import.specialization.passes.private_names import PrivateNames
 from cassette_import.specialization.passes.reflection import Reflection
 
-__all__ = [
-    "FRAME_READERS",
-    "Candidates",
-    "Conversion",
-    "Expressions",
-    "NotConvertible",
-    "context_call",
-    "is_context_call",
-    "mark_as_made",
-    "names_in",
-    "note_kept_calls",
-]
+__all__ = ["Conversion"]
 
 # ---- expressions of a converted region: calls, operands and comprehensions become calls of methods of the context
 
-FRAME_READERS: Final = frozenset({"super", "locals", "vars", "dir", "globals", "eval", "exec", "__class__"})
+_FRAME_READERS: Final = frozenset({"super", "locals", "vars", "dir", "globals", "eval", "exec", "__class__"})
 """Functions that look at the frame which calls them."""
 
 
@@ -70,7 +59,7 @@ class Candidates:
         return any(self.is_call(part) for node in nodes for part in ast.walk(node))
 
 
-def context_call(place: ast.AST, name: str, *arguments: ast.expr, keywords: Any = ()) -> Any:
+def _context_call(place: ast.AST, name: str, *arguments: ast.expr, keywords: Any = ()) -> Any:
     """A call of a method of the active context, at the place of a node."""
     function = ast.Attribute(contextslot(), name, ast.Load())
     call: Any = ast.copy_location(ast.Call(function, list(arguments), list(keywords)), place)
@@ -78,17 +67,17 @@ def context_call(place: ast.AST, name: str, *arguments: ast.expr, keywords: Any 
     return ast.fix_missing_locations(call)
 
 
-def is_context_call(node: ast.Call) -> bool:
-    """Whether `context_call` has made a node."""
+def _is_context_call(node: ast.Call) -> bool:
+    """Whether `_context_call` has made a node."""
     return hasattr(node, "is_context_call")
 
 
-def names_in(*nodes: ast.AST) -> set[str]:
+def _names_in(*nodes: ast.AST) -> set[str]:
     """The names that occur in nodes."""
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-class Expressions:
+class _Expressions:
     """Converts expressions.
 
     Parameters
@@ -121,7 +110,7 @@ class Expressions:
 
     def operand(self, node: ast.expr) -> Any:
         """The converted expression as an operand: nothing that computes with its value meets a placeholder."""
-        return node if isinstance(node, ast.Constant) else context_call(node, "plain", self.raw(node))
+        return node if isinstance(node, ast.Constant) else _context_call(node, "plain", self.raw(node))
 
     def value(self, node: ast.expr) -> Any:
         """The converted expression, whose value is no placeholder."""
@@ -130,7 +119,7 @@ class Expressions:
             raise NotConvertible
         made = convert(node)
         if self.may_wait(node):
-            made = context_call(node, "value", made)
+            made = _context_call(node, "value", made)
         return ast.copy_location(made, node)
 
     def _constant(self, node: ast.Constant) -> Any:
@@ -140,16 +129,16 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute) -> Any:
         name = ast.Constant(self._candidates.attribute_name(node.attr))
-        owner = context_call(node, "owner", self.raw(node.value), name)
+        owner = _context_call(node, "owner", self.raw(node.value), name)
         return ast.Attribute(owner, node.attr, ast.Load())
 
     def _subscript(self, node: ast.Subscript) -> Any:
         if isinstance(node.slice, ast.Slice):
             parts = [None if one is None else self.operand(one) for one in _parts(node.slice)]
             return ast.Subscript(self.operand(node.value), ast.copy_location(ast.Slice(*parts), node.slice), ast.Load())
-        holder = context_call(node, "indexed", self.raw(node.value))
+        holder = _context_call(node, "indexed", self.raw(node.value))
         found = ast.copy_location(ast.Subscript(holder, self.operand(node.slice), ast.Load()), node)
-        return context_call(node, "value", found)
+        return _context_call(node, "value", found)
 
     def _binop(self, node: ast.BinOp) -> Any:
         return ast.BinOp(self.operand(node.left), node.op, self.operand(node.right))
@@ -184,7 +173,7 @@ class Expressions:
             parts = [part for pair in zip(keys, map(self.raw, node.values), strict=True) for part in pair]
         else:
             parts = [self.raw(one) for one in node.elts]
-        return context_call(node, "display", ast.Constant(type(node).__name__), *parts)
+        return _context_call(node, "display", ast.Constant(type(node).__name__), *parts)
 
     def _list(self, node: ast.List) -> Any:
         return self._display(node) if self.may_wait(node) else ast.List([*map(self.value, node.elts)], ast.Load())
@@ -202,23 +191,23 @@ class Expressions:
 
     def _listcomp(self, node: ast.ListComp) -> Any:
         made = ast.ListComp(self.raw(node.elt), self._generators(node))
-        return context_call(node, "gather", ast.copy_location(made, node))
+        return _context_call(node, "gather", ast.copy_location(made, node))
 
     def _dictcomp(self, node: ast.DictComp) -> Any:
         key: Any = node.key
         if key is None or node.value is None:
             raise NotConvertible
         made = ast.DictComp(self.operand(key), self.raw(node.value), self._generators(node))
-        return context_call(node, "gather", ast.copy_location(made, node))
+        return _context_call(node, "gather", ast.copy_location(made, node))
 
     def _generators(self, node: Any) -> list[ast.comprehension]:
         made: list[ast.comprehension] = []
         for part in node.generators:
-            if part.is_async or not is_simple_target(part.target) or names_in(part.target) & self.pending:
+            if part.is_async or not is_simple_target(part.target) or _names_in(part.target) & self.pending:
                 raise NotConvertible
             tests = [self.operand(test) for test in part.ifs]
             made.append(
-                ast.comprehension(part.target, context_call(part.iter, "iterable", self.raw(part.iter)), tests, 0)
+                ast.comprehension(part.target, _context_call(part.iter, "iterable", self.raw(part.iter)), tests, 0)
             )
         return made
 
@@ -237,18 +226,18 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> Any:
         function: Any = node.func
-        if isinstance(function, ast.Name) and function.id in FRAME_READERS:
+        if isinstance(function, ast.Name) and function.id in _FRAME_READERS:
             raise NotConvertible
         if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
             raise NotConvertible
         is_candidate = self._candidates.is_call(node)
         is_method = isinstance(function, ast.Attribute) and function.attr == "append" and not is_candidate
         if is_method and len(node.args) == 1 and not node.keywords:
-            holder = context_call(node, "appendable", self.raw(function.value), ast.Constant("append"))
-            return context_call(node, "append", holder, self.raw(node.args[0]))
+            holder = _context_call(node, "appendable", self.raw(function.value), ast.Constant("append"))
+            return _context_call(node, "append", holder, self.raw(node.args[0]))
         keywords = [ast.copy_location(ast.keyword(one.arg, self.raw(one.value)), one) for one in node.keywords]
         arguments = [self.value(function), *map(self.raw, node.args)]
-        return context_call(node, "submit" if is_candidate else "call", *arguments, keywords=keywords)
+        return _context_call(node, "submit" if is_candidate else "call", *arguments, keywords=keywords)
 
 
 def _parts(node: ast.Slice) -> tuple[Any, ...]:
@@ -278,13 +267,13 @@ _REASONS: Final = {
 _OF_OTHER_PASSES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def mark_as_made(*nodes: Any) -> None:
+def _mark_as_made(*nodes: Any) -> None:
     """Say that nodes are none of the program's: they do not explain why a call in them is kept."""
     for node in nodes:
         node.is_made = True
 
 
-def note_kept_calls(body: list[Any], candidates: Candidates, reason: str = _OTHER_STATEMENT) -> None:
+def _note_kept_calls(body: list[Any], candidates: Candidates, reason: str = _OTHER_STATEMENT) -> None:
     """Have all calls that may be calls of targets, and were not converted, call the method `kept` of the context.
 
     Parameters
@@ -307,10 +296,10 @@ def _note(node: Any, candidates: Candidates, reason: str) -> None:
         reason = _REASONS.get(type(node).__name__, reason)
     for part in ast.iter_child_nodes(node):
         _note(part, candidates, reason)
-    if candidates.is_call(node) and not is_context_call(node):
+    if candidates.is_call(node) and not _is_context_call(node):
         is_starred = any(isinstance(one, ast.Starred) for one in node.args) or any(not one.arg for one in node.keywords)
         why = ast.Constant(_STARRED if is_starred and reason == _OTHER_STATEMENT else reason)
-        node.func = context_call(node.func, "kept", node.func, why)
+        node.func = _context_call(node.func, "kept", node.func, why)
 
 
 # ---- the pass of `parallel`: it converts the statements around calls of targets
@@ -346,12 +335,12 @@ class Conversion:
         if isinstance(tree, ast.AsyncFunctionDef) or any(isinstance(node, _SUSPENDING) for node in nodes):
             return tree  # to note its calls takes a variable, which `locals` would show
         if isinstance(tree, ast.Lambda) or _reads_frame(nodes):
-            note_kept_calls(body, candidates, _IN_LAMBDA if isinstance(tree, ast.Lambda) else _IN_READER)
+            _note_kept_calls(body, candidates, _IN_LAMBDA if isinstance(tree, ast.Lambda) else _IN_READER)
             return tree
         statements = _Statements(candidates, captured=_captured(body), in_function=True)
         only_comprehensions = any(isinstance(node, _DECLARATIONS) for node in nodes)
         tree.body = statements.block(body, only_comprehensions)
-        note_kept_calls(tree.body, candidates)
+        _note_kept_calls(tree.body, candidates)
         return tree
 
     def on_module_level(self, tree: ast.Module) -> None:
@@ -363,11 +352,11 @@ class Conversion:
                 names |= {one.asname for one in node.names if one.asname and one.name in self._names}
         candidates = Candidates(names)
         if _reads_frame(nodes):
-            note_kept_calls(tree.body, candidates, _IN_READER)
+            _note_kept_calls(tree.body, candidates, _IN_READER)
             return
         statements = _Statements(candidates, captured=frozenset(), in_function=False)
         tree.body = statements.block(tree.body, only_comprehensions=False)
-        note_kept_calls(tree.body, candidates)
+        _note_kept_calls(tree.body, candidates)
 
 
 def _own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
@@ -381,12 +370,12 @@ def _own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
 
 
 def _reads_frame(nodes: Iterable[ast.AST]) -> bool:
-    return any(isinstance(node, ast.Name) and node.id in FRAME_READERS - {"super"} for node in nodes)
+    return any(isinstance(node, ast.Name) and node.id in _FRAME_READERS - {"super"} for node in nodes)
 
 
 def _captured(body: Sequence[ast.AST]) -> frozenset[str]:
     """The names that scopes inside use: a placeholder in such a variable could be met at any time."""
-    return frozenset(names_in(*[node for node in _own_nodes(body) if isinstance(node, _SCOPES)]))
+    return frozenset(_names_in(*[node for node in _own_nodes(body) if isinstance(node, _SCOPES)]))
 
 
 class _Statements:
@@ -434,7 +423,7 @@ class _Statements:
             made = self._converted(chosen, pending)
         if not self._in_function:
             names = [ast.Constant(name) for name in sorted(_bound(chosen))]
-            made = [ast.Expr(context_call(chosen[0], "entering", *names)), *made]
+            made = [ast.Expr(_context_call(chosen[0], "entering", *names)), *made]
         region = _guarded(made, chosen[0])
         return [*run[:first], region, *(_known(name, chosen[-1]) for name in sorted(pending)), *run[last:]]
 
@@ -446,7 +435,7 @@ class _Statements:
         """A statement that is in no region; its blocks may have some."""
         if isinstance(statement, _SCOPES) or not self._candidates.are_in(statement):
             return [statement]
-        comprehensions = _Comprehensions(Expressions(self._candidates), self._candidates)
+        comprehensions = _Comprehensions(_Expressions(self._candidates), self._candidates)
         comprehensions.convert_in(statement)
         handles = isinstance(statement, (ast.Try, ast.With)) or type(statement).__name__ == "TryStar"
         inner = only_comprehensions or handles
@@ -462,7 +451,7 @@ class _Statements:
 class _Comprehensions(ast.NodeTransformer):
     """Converts the comprehensions in a statement that stays as it is otherwise: in its head, if it has blocks."""
 
-    def __init__(self, expressions: Expressions, candidates: Candidates) -> None:
+    def __init__(self, expressions: _Expressions, candidates: Candidates) -> None:
         self._expressions = expressions
         self._candidates = candidates
         self.found = False
@@ -498,7 +487,7 @@ class _Region:
     """Converts the statements of one region."""
 
     def __init__(self, candidates: Candidates, pending: frozenset[str], in_function: bool) -> None:
-        self._expressions = Expressions(candidates, pending)
+        self._expressions = _Expressions(candidates, pending)
         self._pending = pending
         self._in_function = in_function
 
@@ -523,16 +512,16 @@ class _Region:
             return [ast.Assign([target], (expressions.raw if may_wait else expressions.value)(node.value))]
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             parts = map(expressions.raw, (node.value, target.value, target.slice))
-            return [ast.Expr(context_call(node, "setitem", *parts))]
-        if is_simple_target(target) and not names_in(target) & self._pending:
-            return [ast.Assign([target], context_call(node, "iterable", expressions.raw(node.value)))]
+            return [ast.Expr(_context_call(node, "setitem", *parts))]
+        if is_simple_target(target) and not _names_in(target) & self._pending:
+            return [ast.Assign([target], _context_call(node, "iterable", expressions.raw(node.value)))]
         raise NotConvertible
 
     def _augassign(self, node: ast.AugAssign, in_loop: bool) -> list[ast.stmt]:
         if not isinstance(node.target, ast.Name) or node.target.id in self._pending:
             raise NotConvertible
         name = ast.Name(node.target.id, ast.Load())
-        checked = ast.Expr(context_call(node, "plain", name))
+        checked = ast.Expr(_context_call(node, "plain", name))
         return [checked, ast.AugAssign(node.target, node.op, self._expressions.operand(node.value))]
 
     def _expr(self, node: ast.Expr, in_loop: bool) -> list[ast.stmt]:
@@ -542,12 +531,12 @@ class _Region:
         if not self._in_function:
             raise NotConvertible
         value = ast.Constant(None) if node.value is None else self._expressions.raw(node.value)
-        return [ast.Return(context_call(node, "leave", value))]
+        return [ast.Return(_context_call(node, "leave", value))]
 
     def _for(self, node: ast.For, in_loop: bool) -> list[ast.stmt]:
-        if node.orelse or not is_simple_target(node.target) or names_in(node.target) & self._pending:
+        if node.orelse or not is_simple_target(node.target) or _names_in(node.target) & self._pending:
             raise NotConvertible
-        steps = context_call(node.iter, "iterable", self._expressions.raw(node.iter))
+        steps = _context_call(node.iter, "iterable", self._expressions.raw(node.iter))
         return [ast.For(node.target, steps, self._block(node.body, True), [])]
 
     def _while(self, node: ast.While, in_loop: bool) -> list[ast.stmt]:
@@ -582,7 +571,7 @@ def _pending(statements: Sequence[ast.stmt], candidates: Candidates) -> frozense
     count = -1
     while count != len(found):
         count = len(found)
-        may_wait = Expressions(candidates, frozenset(found)).may_wait
+        may_wait = _Expressions(candidates, frozenset(found)).may_wait
         found |= {name for name, value in bindings if may_wait(value)}
     return frozenset(found)
 
@@ -602,17 +591,17 @@ def _bound(statements: Sequence[ast.stmt]) -> set[str]:
 
 def _guarded(body: list[ast.stmt], place: ast.stmt) -> ast.stmt:
     """A region: its tasks end with it, and their exceptions leave it as the calls would have raised them."""
-    ending = ast.Try(body, [], [], [ast.Expr(context_call(place, "settle"))])
-    handler = ast.ExceptHandler(None, None, [ast.Expr(context_call(place, "failing")), ast.Raise(None, None)])
+    ending = ast.Try(body, [], [], [ast.Expr(_context_call(place, "settle"))])
+    handler = ast.ExceptHandler(None, None, [ast.Expr(_context_call(place, "failing")), ast.Raise(None, None)])
     guarded = ast.Try([ending], [handler], [], [])
-    mark_as_made(ending, guarded)
+    _mark_as_made(ending, guarded)
     return ast.fix_missing_locations(ast.copy_location(guarded, place))
 
 
 def _known(name: str, place: ast.stmt) -> ast.stmt:
     """After a region, a variable has its value; unless no statement has bound it."""
-    value = context_call(place, "value", ast.Name(name, ast.Load()))
-    unbound = context_call(place, "unbound").func
+    value = _context_call(place, "value", ast.Name(name, ast.Load()))
+    unbound = _context_call(place, "unbound").func
     handler = ast.ExceptHandler(unbound, None, [ast.Pass()])
     bound = ast.Assign([ast.Name(name, ast.Store())], value)
     return ast.fix_missing_locations(ast.copy_location(ast.Try([bound], [handler], [], []), place))

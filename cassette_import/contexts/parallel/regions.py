@@ -31,7 +31,7 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE, INACTIVE
 
-__all__ = ["ModuleVariables", "Regions", "Stored", "fill", "outside", "restore"]
+__all__ = ["Regions", "outside"]
 
 _MISSING: Final = object()
 """Stands for a value that is not there."""
@@ -52,7 +52,7 @@ def outside(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 # ---- the variables of module levels while tasks run
 
 
-class ModuleVariables:
+class _ModuleVariables:
     """Which variables the regions of module levels bind."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ def fill(frame: FrameType) -> None:
             frame.f_globals[name] = value.value
 
 
-def restore(frame: FrameType, values: dict[str, Any]) -> None:
+def _restore(frame: FrameType, values: dict[str, Any]) -> None:
     """Give variables the values that they had, or unbind them; the tasks of all placeholders among them have ended."""
     for name, value in values.items():
         if value is _MISSING:
@@ -94,7 +94,7 @@ def _is_module_level(frame: FrameType) -> bool:
 # ---- what a region stores in lists and dicts while tasks run
 
 
-class Stored:
+class _Stored:
     """A placeholder in a list or a dict, or what a region stored beside it."""
 
     __slots__ = ("after", "before", "holder", "key")
@@ -149,12 +149,12 @@ class _State(threading.local):
 
     def __init__(self) -> None:
         self.tasks: deque[Task] = deque()
-        self.stored: deque[Stored] = deque()
+        self.stored: deque[_Stored] = deque()
         self.count = 0
         self.is_chain = True  # whether each task needs the one before it, and other threads have none
         self.failed: Task | None = None
         self.fresh: Any = None
-        self.variables = ModuleVariables()
+        self.variables = _ModuleVariables()
 
 
 class Regions:
@@ -351,7 +351,7 @@ class Regions:
     def _note(self, holder: Any, key: Any, before: Any) -> None:
         state = self._state
         if state.tasks:
-            state.stored.append(Stored(holder, key, before, state.count))
+            state.stored.append(_Stored(holder, key, before, state.count))
         else:
             holder[key] = self.value(holder[key])
 
@@ -430,7 +430,7 @@ class Regions:
             else:
                 stored.fill()
         if failed.before is not None:
-            restore(failed.site.frame, failed.before)
+            _restore(failed.site.frame, failed.before)
         if failed.submissions is not None:
             outside(failed.submissions.give_up, state.tasks)
         self._needed_at_once.given_up(len(state.tasks))

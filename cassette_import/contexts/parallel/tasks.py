@@ -20,17 +20,14 @@ from cassette_import.interpreter.clock import perf_counter
 
 __all__ = [
     "FIRST_TASKS",
-    "Call",
     "HasPlaceholder",
     "NeededAtOnce",
     "NotTransferable",
     "ParallelError",
-    "Place",
     "Placeholder",
     "Site",
     "Submissions",
     "Task",
-    "in_one_line",
     "pickled",
 ]
 
@@ -185,7 +182,7 @@ class Submissions:
             if len(task.payload) > _LARGE:
                 task.sent = self.client.scatter(task.payload, hash=False)
         except Exception as error:  # the scheduler is gone
-            task.problem = in_one_line(error)
+            task.problem = _in_one_line(error)
             return
         with self._lock:
             self._waiting.append(task)
@@ -210,7 +207,7 @@ class Submissions:
                     futures = self.client.map(execute, payloads, *map(list, needed), **process, pure=False)
                 except Exception as error:  # the scheduler is gone
                     for one in batch:
-                        one.problem = in_one_line(error)
+                        one.problem = _in_one_line(error)
                 else:
                     for one, future in zip(batch, futures, strict=True):
                         one.future = future
@@ -242,7 +239,7 @@ class Submissions:
             pass
 
 
-def in_one_line(error: BaseException) -> str:
+def _in_one_line(error: BaseException) -> str:
     """An exception as text."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
@@ -414,7 +411,7 @@ class Task(Call):
             try:
                 self.outcome = self.future.result()
             except Exception as error:  # the worker died, or the scheduler is gone
-                failure = in_one_line(error)
+                failure = _in_one_line(error)
         if self.outcome is None or self.outcome.problem:
             self.reason = self.outcome.problem if self.outcome is not None else problem() or self.problem or failure
             self.outcome = self._here()
@@ -468,4 +465,4 @@ def pickled(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any])
     except HasPlaceholder:
         raise
     except Exception as error:
-        raise NotTransferable(f"its arguments cannot be pickled: {in_one_line(error)}") from error
+        raise NotTransferable(f"its arguments cannot be pickled: {_in_one_line(error)}") from error

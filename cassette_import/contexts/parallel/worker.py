@@ -25,26 +25,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, TextIO, TypeAlias
 from uuid import UUID
 
-__all__ = [
-    "Above",
-    "Callers",
-    "Captured",
-    "Dependency",
-    "Entry",
-    "Noted",
-    "Outcome",
-    "StackEntry",
-    "caller",
-    "comparable",
-    "described",
-    "do_again",
-    "execute",
-    "frames_of_task",
-    "rebuilt",
-    "settings_of_program",
-    "stack_entries",
-    "stack_text",
-]
+__all__ = ["Dependency", "Outcome", "comparable", "do_again", "execute", "rebuilt", "settings_of_program"]
 
 
 # ---- tracebacks as data
@@ -59,7 +40,7 @@ _UNITS: Final = 8
 """So many code units an entry of a line table describes."""
 
 
-def described(traceback: TracebackType | None) -> list[Entry]:
+def _described(traceback: TracebackType | None) -> list[Entry]:
     """The entries of a traceback, the outermost first."""
     found: list[Entry] = []
     while traceback is not None:
@@ -132,7 +113,7 @@ StackEntry: TypeAlias = tuple[str, int, str, str | None]
 _PACKAGE: Final = os.path.dirname(__file__) + os.sep
 
 
-class Above(str):
+class _Above(str):
     """A text about frames of a worker, and which frames of the program are meant.
 
     Attributes
@@ -147,7 +128,7 @@ class Above(str):
     inside: Sequence[StackEntry] = ()
 
 
-def frames_of_task(is_skipped: Callable[[FrameType], bool]) -> tuple[list[FrameType], list[FrameType]]:
+def _frames_of_task(is_skipped: Callable[[FrameType], bool]) -> tuple[list[FrameType], list[FrameType]]:
     """The frames of this thread, the innermost first: those in the function of a task, and those above it.
 
     Parameters
@@ -161,7 +142,7 @@ def frames_of_task(is_skipped: Callable[[FrameType], bool]) -> tuple[list[FrameT
     return [frame for frame in frames[first:last] if not is_skipped(frame)], frames[last:]
 
 
-def caller(callers: Callers, level: int) -> tuple[FrameType, int]:
+def _caller(callers: Callers, level: int) -> tuple[FrameType, int]:
     """The frame so many levels above a function, and its line; the outermost one if there are fewer."""
     last = callers[0][0], callers[0][2]
     for number, above in enumerate(_above(callers), 1):
@@ -171,14 +152,14 @@ def caller(callers: Callers, level: int) -> tuple[FrameType, int]:
     return last
 
 
-def stack_entries(frames: Sequence[FrameType]) -> list[StackEntry]:
+def _stack_entries(frames: Sequence[FrameType]) -> list[StackEntry]:
     """Frames as entries of a stack, in the same order."""
     return _entries((frame, frame.f_lineno) for frame in frames)
 
 
-def stack_text(inside: Sequence[StackEntry], callers: Callers, level: int) -> str:
+def _stack_text(inside: Sequence[StackEntry], callers: Callers, level: int) -> str:
     """A stack as `logging` writes it: what is in the function, and the program's frames from a level on."""
-    above = _entries(_above(callers))[max(level - 1, 0) :] or _entries([caller(callers, level)])
+    above = _entries(_above(callers))[max(level - 1, 0) :] or _entries([_caller(callers, level)])
     lines = traceback.StackSummary.from_list([*inside, *above][::-1]).format()
     return ("Stack (most recent call last):\n" + "".join(lines)).removesuffix("\n")
 
@@ -230,7 +211,7 @@ class _NotedOutput(threading.local):
 _noted: Final = _NotedOutput()
 
 
-class Captured:
+class _Captured:
     """While this is entered, what the thread writes, logs and warns of goes to a list.
 
     Parameters
@@ -394,12 +375,12 @@ def _find_caller(
     """`Logger.findCaller`, which says how far above the function of a task a frame is."""
     if _noted.output is None:
         return plain(logger, stack_info, stacklevel)
-    inside, above = frames_of_task(logging._is_internal_frame)  # type: ignore[attr-defined]  # private
+    inside, above = _frames_of_task(logging._is_internal_frame)  # type: ignore[attr-defined]  # private
     chosen = max(stacklevel, 1) - 1
     frame = [*inside, *above][min(chosen, len(inside) + len(above) - 1)]
-    path, stack = Above(frame.f_code.co_filename), Above("Stack (most recent call last):")
+    path, stack = _Above(frame.f_code.co_filename), _Above("Stack (most recent call last):")
     path.level = stack.level = max(chosen - len(inside) + 1, 0)
-    stack.inside = stack_entries(inside[chosen:])
+    stack.inside = _stack_entries(inside[chosen:])
     return path, frame.f_lineno, frame.f_code.co_name, stack if stack_info else None
 
 
@@ -429,20 +410,20 @@ def _transferable(error: BaseException | None) -> tuple[BaseException, list[Any]
         again = pickle.loads(pickle.dumps(error))
     except Exception:
         return None
-    return (error, described(error.__traceback__)) if (type(again), str(again)) == (type(error), str(error)) else None
+    return (error, _described(error.__traceback__)) if (type(again), str(again)) == (type(error), str(error)) else None
 
 
 def _log(fields: dict[str, Any], callers: Callers) -> None:
     path, stack = fields["pathname"], fields["stack_info"]
     changed: dict[str, Any] = {"pathname": str(path)}
-    if type(path) is Above and path.level:
-        frame, line = caller(callers, path.level)
+    if type(path) is _Above and path.level:
+        frame, line = _caller(callers, path.level)
         path = frame.f_code.co_filename
         name = os.path.basename(path)
         changed = {"pathname": path, "filename": name, "module": os.path.splitext(name)[0]}
         changed |= {"funcName": frame.f_code.co_name, "lineno": line}
-    if type(stack) is Above:
-        changed["stack_info"] = stack_text(stack.inside, callers, stack.level)
+    if type(stack) is _Above:
+        changed["stack_info"] = _stack_text(stack.inside, callers, stack.level)
     if fields["exc_info"]:
         error, frames = fields["exc_info"]
         error = error.with_traceback(rebuilt(frames))
@@ -483,7 +464,7 @@ def _level(filename: str, lineno: int) -> int:
     """How many frames above the function of a task a warning is of; 0 if it is of none of them."""
     if filename in ("sys", "<sys>"):  # it is above all frames
         return _OUTERMOST
-    inside, above = frames_of_task(lambda _: False)
+    inside, above = _frames_of_task(lambda _: False)
     if any(frame.f_code.co_filename == filename for frame in inside):
         return 0
     places = [(frame.f_code.co_filename, frame.f_lineno) for frame in above]
@@ -500,7 +481,7 @@ def _warn(
     callers: Callers,
 ) -> None:
     if filename is None or lineno is None:
-        frame, lineno = caller(callers, level)
+        frame, lineno = _caller(callers, level)
         filename, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
         namespace: Any = frame.f_globals
     else:
@@ -711,7 +692,7 @@ def _is_unchanged(given: Any, before: bytes) -> bool:
 
 
 def _call(outcome: Outcome, function: Any, arguments: Any, keywords: Any, settings: bytes) -> None:
-    with Captured(outcome.output, settings):
+    with _Captured(outcome.output, settings):
         try:
             outcome.value = function(*arguments, **keywords)
         except Exception as error:
@@ -735,7 +716,7 @@ def _keep(outcome: Outcome, error: Exception) -> None:
         return
     error.__traceback__ = None
     outcome.error = error
-    outcome.frames = described(below)
+    outcome.frames = _described(below)
 
 
 def _check_result(outcome: Outcome, function: Any, parts: dict[int, Any], here: bool) -> None:

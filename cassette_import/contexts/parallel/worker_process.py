@@ -12,7 +12,7 @@ from typing import Any, Final
 from distributed import Client, Nanny
 from distributed.deploy.subprocess import SubprocessWorker
 
-__all__ = ["QUIET", "Keeper", "SchedulerClient", "WorkerProcess"]
+__all__ = ["QUIET", "SchedulerClient", "WorkerProcess"]
 
 # ---- a client of dask that leaves no thread and no socket behind when its scheduler is gone, or was never there
 
@@ -52,7 +52,7 @@ dask has workers give back all of it, so that each task with images or arrays wo
 _SEED: Final = "PYTHONHASHSEED"
 
 
-class Keeper(Nanny):  # type: ignore[misc]  # dask has no types
+class _Keeper(Nanny):  # type: ignore[misc]  # dask has no types
     """The process that starts a worker, and starts it again if it dies."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -64,7 +64,7 @@ class WorkerProcess(SubprocessWorker):  # type: ignore[misc]  # dask has no type
     """A worker with the options, and the seed of hashes, of the interpreter that runs the program."""
 
     def __init__(self, scheduler: str, name: Any = None, **options: Any) -> None:
-        super().__init__(scheduler, f"{Keeper.__module__}.{Keeper.__qualname__}", name, options)
+        super().__init__(scheduler, f"{_Keeper.__module__}.{_Keeper.__qualname__}", name, options)
 
     async def _start(self) -> None:
         # For the type checker: this function has no type, and `multiprocessing` uses it too.

@@ -37,12 +37,10 @@ __all__ = [
     "CALLING",
     "INDIRECT",
     "LEAST_SHARE",
-    "NO_COST",
     "ORDERS",
     "CallSite",
     "Cost",
     "Costs",
-    "ProfileType",
     "Statistics",
     "SummedStatistics",
     "ThreadTimes",
@@ -79,7 +77,7 @@ class Cost(NamedTuple):
 Costs: TypeAlias = Mapping[str, Cost]
 """The cost of an event by kind of callee, in seconds."""
 
-NO_COST: Final = Cost()
+_NO_COST: Final = Cost()
 
 CALLING: Final = "calling"
 """What is added for a call of a function in Python that makes calls itself: its entry looks up the active context."""
@@ -194,11 +192,11 @@ class ThreadTimes(Tree):
         """Find self times and cumulative times; return how many seconds were subtracted."""
         # There is one more place than there are nodes, which collects what nodes without a parent add: parent -1.
         below, cost = [0.0] * (len(self.nodes) + 1), [0.0] * (len(self.nodes) + 1)
-        calling, announced = costs.get(CALLING, NO_COST), costs.get(ANNOUNCED, NO_COST)
-        indirect = costs.get(INDIRECT, NO_COST)
+        calling, announced = costs.get(CALLING, _NO_COST), costs.get(ANNOUNCED, _NO_COST)
+        indirect = costs.get(INDIRECT, _NO_COST)
         for position in range(len(self.nodes) - 1, 0, -1):
             parent, calls, node = self.parents[position], self.calls[position], self.nodes[position]
-            inside, outside = costs.get(node.kind, NO_COST)
+            inside, outside = costs.get(node.kind, _NO_COST)
             if below[position] and node.kind in CALLED_IN_PYTHON:
                 inside += calling.inside
             if node.announces:

@@ -26,7 +26,7 @@ from cassette_import.kits.reporting import Writer
 from cassette_import.kits.tagging import Tagged, own_store, plain, tag_of
 from cassette_import.rewriting import primitives
 
-__all__ = ["Cell", "Line", "Origin", "Piece", "Provenance", "Shown", "ranges", "runs_no_code", "shown"]
+__all__ = ["Cell", "Line", "Origin", "Piece", "Provenance", "Shown", "runs_no_code", "shown"]
 
 # ---- values of which code in C makes the text: the text is made once, by the program's own `__str__`, and kept
 
@@ -154,13 +154,13 @@ class Origin:
         return self.pieces if self.pieces is not None else ((0, len(text), self),)
 
     def __repr__(self) -> str:
-        return f"<Origin {', '.join(ranges(self.cells))}>"
+        return f"<Origin {', '.join(_ranges(self.cells))}>"
 
 
-def ranges(cells: Iterable[Any]) -> Iterator[str]:
+def _ranges(cells: Iterable[Any]) -> Iterator[str]:
     """Cells as text, with consecutive cells of a column as a range.
 
-    >>> list(ranges([Cell("a.csv", 2, 2), Cell("a.csv", 3, 2), Cell("a.csv", 4, 2), Cell("a.csv", 4, 3)]))
+    >>> list(_ranges([Cell("a.csv", 2, 2), Cell("a.csv", 3, 2), Cell("a.csv", 4, 2), Cell("a.csv", 4, 3)]))
     ['a.csv:B2-B4', 'a.csv:C4']
     """
     runs: list[list[Cell]] = []
@@ -192,7 +192,7 @@ class Line(NamedTuple):
 
     def __str__(self) -> str:
         width = max((len(text) for text, _ in self.parts), default=0)
-        found = [f"  {text:{width}}  {', '.join(ranges(cells))}" for text, cells in self.parts]
+        found = [f"  {text:{width}}  {', '.join(_ranges(cells))}" for text, cells in self.parts]
         return "\n".join([self.text, *found])
 
 

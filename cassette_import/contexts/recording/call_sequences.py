@@ -14,7 +14,7 @@ from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import ACTIVE
 
-__all__ = ["CallSequences", "StartedJobs", "arrival_origin", "current_task", "job", "origin_of_result"]
+__all__ = ["CallSequences", "StartedJobs", "arrival_origin", "current_task", "origin_of_result"]
 
 # ---- call sequences: each thread, executor job and asyncio task makes its external calls in an order of its own
 

@@ -29,12 +29,10 @@ __all__ = [
     "Patience",
     "ReplayOrder",
     "SameCalls",
-    "comparable",
     "described_call",
     "is_same_call",
     "object_numbers",
     "pause",
-    "shown_call",
     "until_cancelled",
 ]
 
@@ -270,18 +268,20 @@ _LONGEST_SHOWN: Final = 200
 
 def is_same_call(what: list[Any], arguments: Any, other_what: list[Any], other_arguments: Any) -> bool:
     """Whether two encoded calls are the same: the same function, and equal arguments."""
-    return what == other_what and (arguments == other_arguments or comparable(arguments) == comparable(other_arguments))
+    return what == other_what and (
+        arguments == other_arguments or _comparable(arguments) == _comparable(other_arguments)
+    )
 
 
-def comparable(encoded: Any) -> Any:
+def _comparable(encoded: Any) -> Any:
     """Encoded arguments without the numbers of the program's own objects, which may differ from run to run."""
     if isinstance(encoded, list):
-        return [comparable(item) for item in encoded]
+        return [_comparable(item) for item in encoded]
     if isinstance(encoded, dict):
         own = encoded.get("own")
         if isinstance(own, list) and len(own) == 2:
             return {"own": own[1]}
-        return {key: comparable(item) for key, item in encoded.items()}
+        return {key: _comparable(item) for key, item in encoded.items()}
     return encoded
 
 
@@ -300,13 +300,13 @@ def object_numbers(encoded: Any) -> list[int]:
 def described_call(what: list[Any], arguments: Any) -> str:
     """A call as the message of a replay mismatch shows it, with the number of the proxy that it uses."""
     proxy = f" of object {what[2]}" if len(what) > 2 else ""
-    return shown_call(what, arguments) + proxy
+    return _shown_call(what, arguments) + proxy
 
 
-def shown_call(what: list[Any], arguments: list[Any]) -> str:
+def _shown_call(what: list[Any], arguments: list[Any]) -> str:
     """A call as people read it.
 
-    >>> shown_call(["call", "time.sleep"], [[2], [["unit", "s"]]])
+    >>> _shown_call(["call", "time.sleep"], [[2], [["unit", "s"]]])
     "time.sleep(2, unit='s')"
     """
     positional, keywords = arguments
@@ -496,7 +496,7 @@ class CallsInAnyOrder:
 
 
 def _key(what: list[Any], encoded: Any) -> str:
-    return json.dumps([what, comparable(encoded)], sort_keys=True)
+    return json.dumps([what, _comparable(encoded)], sort_keys=True)
 
 
 # ---- the recorded calls that are left to replay, in the order of each thread, job and task

@@ -31,15 +31,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from cassette_import.contexts.recording import values
 from cassette_import.contexts.recording.proxies import is_proxy
 
-__all__ = [
-    "Effects",
-    "argument_at",
-    "bytes_written",
-    "is_callback",
-    "length_of",
-    "place_of_filled_buffer",
-    "repeat_effects",
-]
+__all__ = ["Effects", "argument_at", "is_callback", "length_of", "place_of_filled_buffer", "repeat_effects"]
 
 # ---- buffers that a call fills
 #
@@ -72,7 +64,7 @@ def length_of(buffer: Any) -> int | None:
         return None
 
 
-def bytes_written(result: Any, most: int) -> int:
+def _bytes_written(result: Any, most: int) -> int:
     """How many bytes a call has written, as its result says; all of them if it does not.
 
     The result is None if there were no data yet, or if the call raised an exception.
@@ -237,7 +229,7 @@ def _changed_bytes(value: Any, before: bytes, encode: Encode) -> list[Any] | Non
 def _filled_bytes(value: Any, result: Any, encode: Encode) -> list[Any] | None:
     memory = _memory_of(value)
     after = b"" if memory is None else memory.tobytes()
-    written = after[: bytes_written(result, len(after))]
+    written = after[: _bytes_written(result, len(after))]
     return ["bytes", [len(after), 0, base64.b64encode(written).decode("ascii")]] if written else None
 
 

@@ -26,16 +26,7 @@ from cassette_import.contexts.recording.call_sequences import (
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden
 
-__all__ = [
-    "EXTERNAL",
-    "Arrival",
-    "LoopQueue",
-    "RecordedLoop",
-    "Watch",
-    "origin_of_task",
-    "queue_of_running_loop",
-    "watch_loops",
-]
+__all__ = ["EXTERNAL", "Arrival", "LoopQueue", "RecordedLoop", "origin_of_task", "queue_of_running_loop", "watch_loops"]
 
 # ---- event loops of asyncio
 

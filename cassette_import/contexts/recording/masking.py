@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.recording.values import with_texts
 
-__all__ = ["USUAL_SECRETS", "Base64Secret", "Mask", "spellings"]
+__all__ = ["USUAL_SECRETS", "Mask"]
 
 # ---- how a secret may be spelled in a text
 
@@ -24,7 +24,7 @@ _ALPHABETS: Final = (b"+/", b"-_")
 _RUNS: Final = (re.compile("[A-Za-z0-9+/]+"), re.compile("[A-Za-z0-9_-]+"))
 
 
-def spellings(text: str) -> list[str]:
+def _spellings(text: str) -> list[str]:
     """The text itself, and its spellings in addresses, in JSON and HTML, as a literal, and in hexadecimal digits."""
     import urllib.parse  # imported here because only recordings with secrets need it
 
@@ -45,7 +45,7 @@ def spellings(text: str) -> list[str]:
     ]
 
 
-class Base64Secret:
+class _Base64Secret:
     """A secret in base 64: within other data it has three spellings, and its first and last characters vary.
 
     Parameters
@@ -56,7 +56,7 @@ class Base64Secret:
         What replaces it: data that contains the secret becomes data that contains the placeholder, still in base 64.
         So it is the same text that a program with the placeholder makes.
 
-    >>> one = Base64Secret("correct horse", "<token>")
+    >>> one = _Base64Secret("correct horse", "<token>")
     >>> text = base64.b64encode(b"me:correct horse!").decode()
     >>> base64.b64decode(one.masked(f"Basic {text}")[6:])
     b'me:<token>!'
@@ -165,7 +165,7 @@ class Mask:
         longest_first = sorted((places or {}).items(), key=lambda place: -len(place[1]))
         self._places = {f"<{name}>": path for name, path in longest_first if len(path) > len(os.sep)}
         self._placeholders: dict[str, str] = {path: placeholder for placeholder, path in self._places.items()}
-        self._in_base64: list[Base64Secret] = []
+        self._in_base64: list[_Base64Secret] = []
 
     def hides(self, name: Any) -> bool:
         """Whether a value of this name is secret."""
@@ -179,10 +179,10 @@ class Mask:
             return
         # In a replay the program has the placeholder itself, and may spell it in another way.
         placeholder = value if _is_placeholder(value) else f"<{name}>"
-        found = {spelled: placeholder for spelled in spellings(value) if spelled != placeholder}
+        found = {spelled: placeholder for spelled in _spellings(value) if spelled != placeholder}
         longest_first = sorted({**found, **self._placeholders}.items(), key=lambda known: -len(known[0]))
         self._placeholders = dict(longest_first)
-        self._in_base64.append(Base64Secret(value, placeholder))
+        self._in_base64.append(_Base64Secret(value, placeholder))
 
     def learn_from(self, encoded: Any) -> None:
         """Mask the values of all secret names in an encoded value, in texts too: addresses, forms, JSON."""
@@ -207,7 +207,7 @@ class Mask:
         return self.text(value)
 
     def text(self, text: str, *, canonical: bool = False) -> str:
-        """A text without the known secrets; `canonical` if it is only compared, see `Base64Secret`."""
+        """A text without the known secrets; `canonical` if it is only compared, see `_Base64Secret`."""
         for secret, placeholder in self._placeholders.items():
             text = text.replace(secret, placeholder)
         for one in self._in_base64:

@@ -47,22 +47,14 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.kits.reporting import Writer as ReportWriter
 from cassette_import.kits.targets import never_called
 
-__all__ = [
-    "FirstNumbers",
-    "Record",
-    "RecordedCalls",
-    "RecordedObjects",
-    "RecordingNotes",
-    "first_free_numbers",
-    "no_object",
-]
+__all__ = ["Record"]
 
 # ---- notes for the user, printed when recording ends: where a replay may differ from the recorded run
 
 _MOST: Final = 5
 
 
-class RecordingNotes:
+class _RecordingNotes:
     """The notes of one recording, each of them once."""
 
     def __init__(self) -> None:
@@ -103,7 +95,7 @@ class RecordedCalls(RecordingContext):
     _sequences: CallSequences[int]
     _encode: Callable[[Any], tuple[Any, Any]]
     """Encodes a result; returns it with what the program gets."""
-    _notes: RecordingNotes
+    _notes: _RecordingNotes
     _active_context: RecordingContext | None
     """The context whose calls are recorded, if it is another one."""
 
@@ -243,7 +235,7 @@ class RecordedCalls(RecordingContext):
 # ---- the objects in recorded results: external ones get proxies, and those of the program are recognised
 
 
-class RecordedObjects:
+class _RecordedObjects:
     """Encodes results, with a reference for each object that cannot be serialised.
 
     Parameters
@@ -312,7 +304,7 @@ class RecordedObjects:
 # ---- the first free numbers of a recording, for calls that are added to it
 
 
-class FirstNumbers(NamedTuple):
+class _FirstNumbers(NamedTuple):
     """The first numbers of a new recording, by what they count."""
 
     call: int = 1
@@ -322,13 +314,13 @@ class FirstNumbers(NamedTuple):
     program_object: int = 0
 
 
-def first_free_numbers(recording: Recording) -> FirstNumbers:
+def _first_free_numbers(recording: Recording) -> _FirstNumbers:
     """The first numbers that a recording does not contain."""
     proxies, objects = [0], [-1]
     for call in recording.calls.values():
         for tag, number in _references([call.outcome, call.arguments, call.changed]):
             (proxies if tag == "handle" else objects).append(number)
-    return FirstNumbers(
+    return _FirstNumbers(
         max(recording.calls, default=0) + 1,
         max(recording.sequences, default=-1) + 1,
         max(proxies) + 1,
@@ -350,7 +342,7 @@ def _references(encoded: Any) -> Iterator[tuple[str, int]]:
             yield from _references(content)
 
 
-def no_object() -> None:
+def _no_object() -> None:
     """A weak reference to an object of an earlier run."""
 
 
@@ -422,7 +414,7 @@ class Record(RecordedCalls):
         self._running: dict[tuple[int, ...], None] = {}
         self._read_variables: set[str] = set()
         self._changed_variables: set[str] = set()
-        self._notes = RecordingNotes()
+        self._notes = _RecordingNotes()
         self._run: Mapping[str, Any] = {}
         self._prints_summary = self._has_ended = False
         self._extended: Recording | None = None
@@ -432,7 +424,7 @@ class Record(RecordedCalls):
             before_record_request, before_record_response,
         )  # fmt: skip
         super().__init__(listed(boundary), listed(mask), listed(without), places, self._options)
-        self._objects = RecordedObjects(self, self._program_objects, self._write)
+        self._objects = _RecordedObjects(self, self._program_objects, self._write)
         self._encode = self._objects.encode
         if file is not None:
             self.stream(file)
@@ -442,13 +434,13 @@ class Record(RecordedCalls):
 
         With `extended`, numbers begin after those of this recording. Returns the first number of a proxy.
         """
-        first = FirstNumbers() if extended is None else first_free_numbers(extended)
+        first = _FirstNumbers() if extended is None else _first_free_numbers(extended)
         self._active_context = context
         self._mask, self._requests = context._mask, context._requests
         self._program_objects = context._program_objects
         self._program_objects_by_number = context._program_objects_by_number
-        self._program_objects_by_number += [no_object] * (first.program_object - len(self._program_objects_by_number))
-        self._objects = RecordedObjects(context, self._program_objects, self._write, first.proxy, first.class_)
+        self._program_objects_by_number += [_no_object] * (first.program_object - len(self._program_objects_by_number))
+        self._objects = _RecordedObjects(context, self._program_objects, self._write, first.proxy, first.class_)
         self._encode = self._objects.encode
         self._call_numbers = itertools.count(first.call)
         self._sequence_numbers = itertools.count(first.sequence)

@@ -54,14 +54,7 @@ from cassette_import.kits.events import ACTIVE, HIGHER_ORDER
 from cassette_import.kits.main_program import MAIN_NAMES
 from cassette_import.rewriting.events import Events
 
-__all__ = [
-    "FORKING_FUNCTIONS",
-    "ForkedProcesses",
-    "HeldFiles",
-    "RandomGenerators",
-    "RecordingContext",
-    "intercept_environment",
-]
+__all__ = ["RecordingContext"]
 
 # ---- environment variables in a recorded or replayed run: each one is recorded when the program reads it
 #
@@ -123,7 +116,7 @@ class _Variables(dict[Any, Any]):
         self.pop(name, None)
 
 
-def intercept_environment() -> None:
+def _intercept_environment() -> None:
     """Replace the dict inside `os.environ` and `os.environb`. This happens once and is not undone."""
     environment: Any = os.environ
     if type(environment._data) is dict:
@@ -136,7 +129,7 @@ def intercept_environment() -> None:
 # ---- which generators of random numbers are deterministic: those with a seed. Their calls are not external
 
 
-class RandomGenerators:
+class _RandomGenerators:
     """The generators that one run has seeded or not."""
 
     def __init__(self) -> None:
@@ -195,7 +188,7 @@ _SEEDS = frozenset({*_METHODS, f"{NUMPY_RANDOM}seed", f"{NUMPY_RANDOM}set_state"
 # ---- files in memory that external objects hold: an archive writes to the `BytesIO` that the program has given to it
 
 
-class HeldFiles:
+class _HeldFiles:
     """The files in memory that the object behind each proxy has got, or the object that made it."""
 
     def __init__(self) -> None:
@@ -223,11 +216,11 @@ def _is_file(value: Any) -> bool:
 
 # ---- processes that the program forks: they run in a replay, too, so what the program does with them is not external
 
-FORKING_FUNCTIONS: Final = ("os.fork", "os.forkpty")
+_FORKING_FUNCTIONS: Final = ("os.fork", "os.forkpty")
 _TAKE_A_PROCESS: Final = frozenset({"os.waitpid", "os.kill"})
 
 
-class ForkedProcesses:
+class _ForkedProcesses:
     """The processes that this one has forked."""
 
     def __init__(self) -> None:
@@ -252,7 +245,7 @@ _STANDARD_INPUT: Final = tuple(f"io.{kind.__name__}.{name}" for kind, names in M
 _INPUT: Final = "builtins.input"
 
 _NOT_EXTERNAL: Final = frozenset(
-    (*STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *FORKING_FUNCTIONS)
+    (*STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS, *_FORKING_FUNCTIONS)
 )
 """Functions that are intercepted, although their own calls are not external."""
 
@@ -298,24 +291,24 @@ class RecordingContext(Context, events=Events.NONE):
         self._lock = threading.RLock()
         self._program_objects: dict[int, tuple[Any, int]] = {}
         self._program_objects_by_number: list[Any] = []
-        self.generators = RandomGenerators()
+        self.generators = _RandomGenerators()
         self.jobs = StartedJobs(self)
-        self._held_files = HeldFiles()
+        self._held_files = _HeldFiles()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self._blocks = 0
         if MAIN_NAMES:
             follow_standard_input()
         self._standard_input = sys.stdin
-        self.forked_processes = ForkedProcesses()
+        self.forked_processes = _ForkedProcesses()
         self.is_paused = False
         takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS, *READERS, *LATE_CALLERS, *JOBS_OF_THREAD_POOLS, TASKS_IN_SETS]
-        takers += FORKING_FUNCTIONS
+        takers += _FORKING_FUNCTIONS
         names = [*leading_outside(self._without), *takers, *_STANDARD_INPUT, *self._boundary]
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
-            intercept_environment()
+            _intercept_environment()
         watch_loops(_queue_for)
 
     def _register(self, found: Sequence[BoundaryFunction]) -> None:
@@ -536,7 +529,7 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return fallback(ctx, f, *args, **kwargs)
     if ctx.is_in_fork:
         return ctx.call_in_fork(["call", name], f, args, kwargs)
-    if name in FORKING_FUNCTIONS:
+    if name in _FORKING_FUNCTIONS:
         made = fallback(ctx, f, *args, **kwargs)
         ctx.forked_processes.made(made)
         return made

@@ -46,30 +46,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO, TypeAlias
 
-__all__ = [
-    "VERSION",
-    "BadRecording",
-    "Call",
-    "CallSequence",
-    "LoopSteps",
-    "Recording",
-    "ReplayMismatch",
-    "Sizes",
-    "Writer",
-    "check",
-    "read",
-]
+__all__ = ["BadRecording", "Call", "CallSequence", "LoopSteps", "Recording", "ReplayMismatch", "Writer", "read"]
 
 # ---- the format of the lines of a recording, so that a damaged or wrongly edited line is found when it is read
 
 _Check: TypeAlias = Callable[[Any], bool]
 
 
-def check(line: Mapping[str, Any]) -> None:
+def _check(line: Mapping[str, Any]) -> None:
     """Raise a ValueError that names a key whose value is not of the right kind.
 
-    >>> check({"call": 1, "lane": 0, "what": ["call", "time.time"], "arguments": [[], []], "site": ["x.py", 1, "f"]})
-    >>> check({"lane": 1, "kind": "thread", "origin": "main"})
+    >>> _check({"call": 1, "lane": 0, "what": ["call", "time.time"], "arguments": [[], []], "site": ["x.py", 1, "f"]})
+    >>> _check({"lane": 1, "kind": "thread", "origin": "main"})
     Traceback (most recent call last):
         ...
     ValueError: origin cannot be 'main'
@@ -176,10 +164,10 @@ _UNITS: Final = ("B", "kB", "MB", "GB")
 _SHOWN: Final = 3
 
 
-class Sizes:
+class _Sizes:
     """Counts the calls and characters of a recording, by function.
 
-    >>> sizes = Sizes()
+    >>> sizes = _Sizes()
     >>> sizes.add({"call": 1, "what": ["call", "time.time"]}, 1500)
     >>> sizes.described()
     '1 call, 1.5 kB (most of it: 1 time.time)'
@@ -220,7 +208,7 @@ def _shown(size: float) -> str:
 
 # ---- the file of a recording: JSON lines, written one by one as calls end, so that a killed run leaves a usable file
 
-VERSION: Final = 1
+_VERSION: Final = 1
 _monotonic: Final = time.monotonic
 _FORMAT_KEY: Final = "cassette_import recording"
 
@@ -260,9 +248,9 @@ class Writer:
     ) -> None:
         self.path = path
         self.calls = 0 if extended is None else len(extended.calls)
-        self.sizes = Sizes()
+        self.sizes = _Sizes()
         self._begun = _monotonic()
-        self._header: dict[str, Any] = {_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header}
+        self._header: dict[str, Any] = {_FORMAT_KEY: _VERSION, "python": sys.version.split()[0], **header}
         if extended is not None:
             self._header = {"extended": self.calls, **header}
         self._mode = "w" if extended is None else "a"
@@ -467,7 +455,7 @@ class Recording:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add one line of the file after the header."""
-        check(line)
+        _check(line)
         for key, add in _ADDERS.items():
             if key in line:
                 add(self, line)
@@ -560,13 +548,13 @@ def read(path: str) -> Recording:
     header = _object(first) if newline else None
     if header is None or _FORMAT_KEY not in header:
         raise BadRecording(f"{path}: is not a recording" + ("" if contents else ": it is empty"))
-    if header[_FORMAT_KEY] != VERSION:
+    if header[_FORMAT_KEY] != _VERSION:
         raise BadRecording(
-            f"{path}: has version {header[_FORMAT_KEY]!r}, but only version {VERSION} can be read here; "
+            f"{path}: has version {header[_FORMAT_KEY]!r}, but only version {_VERSION} can be read here; "
             "replay it with the cassette_import that recorded it, or record it again"
         )
     try:
-        check(header)
+        _check(header)
     except ValueError as error:
         raise BadRecording(f"{path}, line 1: is damaged ({error}); record it again") from error
     recording = Recording(path, header)

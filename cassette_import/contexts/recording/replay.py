@@ -46,15 +46,15 @@ from cassette_import.kits.reporting import Writer as ReportWriter
 if TYPE_CHECKING:
     from cassette_import.contexts.recording.requests_of_calls import RequestMatcher
 
-__all__ = ["RECORD_MODES", "Replay", "check_choice", "inspected", "opened", "parts_to_match"]
+__all__ = ["Replay"]
 
 # ---- the options of a replay: which recording is replayed, whether calls are recorded, and what two requests share
 
-RECORD_MODES: Final = ("none", "once", "new_episodes", "all")
+_RECORD_MODES: Final = ("none", "once", "new_episodes", "all")
 """Which calls of a run are recorded: none; all if there is no recording yet; those that the recording lacks; all."""
 
 
-def opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
+def _opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
     """The recording to replay, and whether calls are recorded."""
     if isinstance(file, Recording):
         return file, record_mode in ("all", "new_episodes")
@@ -67,7 +67,7 @@ def opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
     return Recording.missing(file, {}), True  # so is one of a run that made no call, such as one that failed before
 
 
-def parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:
+def _parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:
     """The parts of requests that are compared; None for all arguments."""
     if given is not None:
         return listed(given)
@@ -76,7 +76,7 @@ def parts_to_match(given: Any, order: str | None, recording: Recording, may_reco
     return None
 
 
-def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
+def _check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
     """Raise a `ValueError` for a value that an option does not have."""
     if given not in choices:
         raise ValueError(f"{option}={given!r}: there are {', '.join(filter(None, choices))}")
@@ -85,7 +85,7 @@ def check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
 # ---- what a debugger sees of a proxy in a replay: recorded results, without using them up
 
 
-def inspected(recording: Recording, what: list[Any], name: str, encoded: Any, decode: Callable[[Any], Any]) -> Any:
+def _inspected(recording: Recording, what: list[Any], name: str, encoded: Any, decode: Callable[[Any], Any]) -> Any:
     """The result for a debugger that uses a proxy: no recorded call is used up."""
     kind, title, number = what
     for call in recording.calls.values():
@@ -166,9 +166,9 @@ class Replay(ReplayedCalls):
         output: str | None = None,
         places: Mapping[str, str] | None = None,
     ) -> None:
-        check_choice("record_mode", record_mode, RECORD_MODES)
-        check_choice("order", order, (None, "recorded", "any"))
-        self.recording, may_record = opened(file, record_mode)
+        _check_choice("record_mode", record_mode, _RECORD_MODES)
+        _check_choice("order", order, (None, "recorded", "any"))
+        self.recording, may_record = _opened(file, record_mode)
         self.mismatch: ReplayMismatch | None = None
         self.make_mismatch: Callable[[str], ReplayMismatch] = ReplayMismatch
         self._read_attributes: dict[tuple[int, str], Any] = {}
@@ -196,7 +196,7 @@ class Replay(ReplayedCalls):
         for call in self.recording.calls.values():
             if call.encoded_request is not None:
                 call.encoded_request = self._requests.as_compared(call.encoded_request)
-        parts = parts_to_match(match_on, order, self.recording, may_record)
+        parts = _parts_to_match(match_on, order, self.recording, may_record)
         try:
             same = SameCalls(parts)
         except ValueError as error:
@@ -360,7 +360,7 @@ class Replay(ReplayedCalls):
             if (number, title) in known:
                 return known[number, title]
             encoded = self.encoded_arguments(arguments, keywords, what)
-            return inspected(self.recording, what, name, encoded, self._values.decode)
+            return _inspected(self.recording, what, name, encoded, self._values.decode)
         carried = self._requests.of_method(proxy, name, arguments, keywords) if kind == "call" else None
         call = functools.partial(use_object, proxy, kind, name)
         if self._requests.is_ignored(proxy, carried):

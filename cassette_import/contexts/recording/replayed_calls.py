@@ -45,18 +45,7 @@ from cassette_import.contexts.recording.values import BadValue, Decoder, decoded
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = [
-    "Mismatches",
-    "NewCall",
-    "NewCalls",
-    "NoObject",
-    "ReplayedCalls",
-    "ReplayedValues",
-    "make_again",
-    "make_real",
-    "make_reals",
-    "use_object",
-]
+__all__ = ["Mismatches", "NewCall", "NewCalls", "ReplayedCalls", "ReplayedValues", "make_again", "use_object"]
 
 # ---- the messages of replay mismatches: where the run is, which call was recorded, and how this call differs
 
@@ -379,7 +368,7 @@ def _returned_objects(encoded: Any) -> Iterator[int]:
 # other objects cannot be.
 
 
-class NoObject(Exception):
+class _NoObject(Exception):
     """The object of this class comes from the recording, and cannot be made."""
 
 
@@ -455,23 +444,23 @@ class NewCalls:
         self.recorder.stream(self._path)
 
 
-def make_reals(*values: Any) -> None:
-    """Make the objects behind all proxies in arguments; raise `NoObject` if one cannot be made."""
+def _make_reals(*values: Any) -> None:
+    """Make the objects behind all proxies in arguments; raise `_NoObject` if one cannot be made."""
     for value in values:
         if proxies.is_proxy(value):
-            make_real(value)
+            _make_real(value)
         elif isinstance(value, list | tuple):
-            make_reals(*value)
+            _make_reals(*value)
         elif type(value) is dict:
-            make_reals(*value.values())
+            _make_reals(*value.values())
 
 
-def make_real(proxy: Any) -> Any:
-    """The object behind a proxy, made now if it comes from the recording; raise `NoObject` if it cannot be made."""
+def _make_real(proxy: Any) -> Any:
+    """The object behind a proxy, made now if it comes from the recording; raise `_NoObject` if it cannot be made."""
     if proxies.real_of(proxy) is None:
         make = proxies.maker_of(proxy)
         if make is None:
-            raise NoObject(type(proxy).__qualname__)
+            raise _NoObject(type(proxy).__qualname__)
         proxies.change_proxy(proxy, real=run_in_external_call(make))
     return proxies.real_of(proxy)
 
@@ -480,7 +469,7 @@ def make_again(
     call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any], assigned: Mapping[str, Any]
 ) -> Any:
     """Make a client or a request object as the program has made it, and with the attributes that it has assigned."""
-    make_reals(arguments, keywords)
+    _make_reals(arguments, keywords)
     made = call(*proxies.with_real_objects(arguments), **proxies.with_real_objects(dict(keywords)))
     for name, value in assigned.items():
         setattr(made, name, value)
@@ -665,8 +654,8 @@ class ReplayedCalls(RecordingContext):
         """The result of a call that is made; a mismatch if it needs an object that the recording alone contains."""
         receiver = call.args[0] if call.func is use_object else None
         try:
-            make_reals(receiver, arguments, dict(keywords))
-        except NoObject as problem:
+            _make_reals(receiver, arguments, dict(keywords))
+        except _NoObject as problem:
             encoded = self.encoded_arguments(arguments, keywords, what)
             message = self._mismatches.at_object(what, encoded, str(problem), in_fork=self.is_in_fork)
             raise self._set_mismatch(message) from None
@@ -695,7 +684,7 @@ class ReplayedCalls(RecordingContext):
 
 def use_object(proxy: Any, kind: str, name: str, /, *arguments: Any, **keywords: Any) -> Any:
     """Use the object behind a proxy; it is made if it comes from the recording."""
-    real = make_real(proxy)
+    real = _make_real(proxy)
     return real.__await__() if name == "__await__" else proxies.USES[kind](real, name, *arguments, **keywords)
 
 

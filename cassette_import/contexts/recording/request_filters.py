@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 from cassette_import.contexts.recording.request_options import LEFT_OUT, Names, RequestOptions, listed
 from cassette_import.contexts.recording.requests_of_calls import Request, named_function, split_address
 
-__all__ = ["RequestFilter", "Response"]
+__all__ = ["RequestFilter"]
 
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
-class Response(NamedTuple):
+class _Response(NamedTuple):
     """A part of a response, as the hook `before_record_response` gets it."""
 
     request: Request
@@ -84,8 +84,8 @@ class RequestFilter:
         """
         if self._response_hook is None:
             return value
-        written = self._response_hook(Response(request, part, value))
-        if isinstance(written, Response):
+        written = self._response_hook(_Response(request, part, value))
+        if isinstance(written, _Response):
             return written.value
         return LEFT_OUT if written is None and value is not None else written
 

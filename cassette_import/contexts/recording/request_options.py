@@ -8,21 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = [
-    "LEFT_OUT",
-    "NAME_OPTIONS",
-    "NO_OPTIONS",
-    "Names",
-    "RequestOptions",
-    "described_options",
-    "listed",
-    "options_of",
-]
+__all__ = ["LEFT_OUT", "NO_OPTIONS", "Names", "RequestOptions", "described_options", "listed", "options_of"]
 
 Names: TypeAlias = Iterable[Any] | str
 """Names, or pairs of a name and its replacement; in one text, names are separated by ``+``."""
 
-NAME_OPTIONS: Final = ("filter_headers", "filter_query_parameters", "filter_post_data_parameters", "ignore_hosts")
+_NAME_OPTIONS: Final = ("filter_headers", "filter_query_parameters", "filter_post_data_parameters", "ignore_hosts")
 """The options that are lists of names. A recording contains them, so that a replay needs no options."""
 
 
@@ -48,7 +39,7 @@ def described_options(options: RequestOptions) -> dict[str, Any]:
     """The options as a recording contains them. Functions are left out: they cannot be written."""
     found: dict[str, Any] = {
         name: [one if isinstance(one, str) else [one[0], None if callable(one[1]) else one[1]] for one in names]
-        for name in NAME_OPTIONS
+        for name in _NAME_OPTIONS
         if (names := listed(getattr(options, name)))
     }
     if options.ignore_localhost:
@@ -60,7 +51,7 @@ def options_of(header: Mapping[str, Any], given: RequestOptions) -> RequestOptio
     """The given options, and those of a recording's header for options that are not given."""
     recorded = {
         name: header[name]
-        for name in (*NAME_OPTIONS, "ignore_localhost")
+        for name in (*_NAME_OPTIONS, "ignore_localhost")
         if name in header and not getattr(given, name)
     }
     return given._replace(**recorded)

@@ -1,6 +1,6 @@
 """Which functions and methods carry HTTP requests, and the names of their positional parameters, as data.
 
-Users may add to `FUNCTIONS` and `CLIENTS`.
+Users may add to `FUNCTIONS` and `_CLIENTS`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 __all__ = [
-    "CLIENTS",
     "DEFAULT_PARTS",
     "FUNCTIONS",
     "PREPARED",
@@ -117,7 +116,7 @@ FUNCTIONS: Final[dict[str, Parameters]] = {
 }
 """The functions of the boundary that carry requests, or make a client that adds to its requests."""
 
-CLIENTS: Final[dict[str, dict[str, Parameters]]] = {
+_CLIENTS: Final[dict[str, dict[str, Parameters]]] = {
     "requests.sessions.Session": _SESSION,
     "httpx.Client": _httpx("httpx"),
     "httpx.AsyncClient": _httpx("httpx.AsyncClient"),
@@ -144,14 +143,14 @@ def _methods_of(kind: type) -> Mapping[str, Parameters]:
     return {
         name: parameters
         for base in reversed(bases)
-        for name, parameters in CLIENTS.get(f"{base.__module__}.{base.__qualname__}", {}).items()
+        for name, parameters in _CLIENTS.get(f"{base.__module__}.{base.__qualname__}", {}).items()
     }
 
 
 def family_of_title(title: str) -> str:
     """The family of a method, given as ``Class.method``."""
     class_name, _, name = title.rpartition(".")
-    for client, methods in CLIENTS.items():
+    for client, methods in _CLIENTS.items():
         if name in methods and client.rpartition(".")[2] == class_name:
             return methods[name].family
     return ""

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.recording.requests_by_function import Parameters
 
-__all__ = ["PARTS", "Matcher", "Request", "RequestMatcher", "request_from", "split_address"]
+__all__ = ["Matcher", "Request", "RequestMatcher", "request_from", "split_address"]
 
 # ---- the HTTP request that an external call carries: which functions send requests, and which arguments they take
 
@@ -262,7 +262,7 @@ def _canonical(body: Any, content_type: str) -> Any:
 RequestMatcher: TypeAlias = Callable[[Request, Request], Any]
 """Called with the request of this run and the recorded one. They differ if it returns False or fails an assertion."""
 
-PARTS: Final[Mapping[str, Callable[[Request], Any]]] = {
+_PARTS: Final[Mapping[str, Callable[[Request], Any]]] = {
     "method": lambda request: request.method,
     "scheme": lambda request: request.scheme,
     "host": lambda request: request.host,
@@ -282,7 +282,7 @@ class Matcher:
     Parameters
     ----------
     match_on:
-        Names of `PARTS`; ``headers.NAME`` for one header; functions of two requests, or ``module:function``.
+        Names of `_PARTS`; ``headers.NAME`` for one header; functions of two requests, or ``module:function``.
 
     Raises
     ------
@@ -313,12 +313,12 @@ def _check_of(one: str | RequestMatcher) -> tuple[str, RequestMatcher]:
     if one.startswith("headers."):
         header = one.partition(".")[2].lower()
         return one, lambda request, recorded: bool(request.headers.get(header) == recorded.headers.get(header))
-    part = PARTS.get(one)
+    part = _PARTS.get(one)
     if part is not None:
         return one, lambda request, recorded: part(request) == part(recorded)
     if ":" in one:
         return one, named_function(one, "match_on")
-    raise ValueError(f"match_on={one!r} names no part of a request: there are {', '.join(PARTS)}, and headers.NAME")
+    raise ValueError(f"match_on={one!r} names no part of a request: there are {', '.join(_PARTS)}, and headers.NAME")
 
 
 def named_function(name: str, option: str) -> Callable[..., Any]:

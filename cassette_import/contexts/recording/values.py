@@ -17,19 +17,14 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 __all__ = [
-    "CONSTRUCTORS",
     "VALUES",
     "BadValue",
     "Decoder",
     "Encoder",
-    "decoded_array",
     "decoded_error",
     "encoded_array",
     "encoded_error",
-    "importable_reference",
     "is_array",
-    "is_plain_named_tuple",
-    "is_reproducible",
     "located",
     "reference",
     "shortened",
@@ -64,7 +59,7 @@ def encoded_array(value: Any) -> dict[str, str] | None:
     return {tag: base64.b64encode(file.getvalue()).decode("ascii")}
 
 
-def decoded_array(content: str) -> Any:
+def _decoded_array(content: str) -> Any:
     """The array that was encoded; a scalar comes back as an array without dimensions."""
     return importlib.import_module("numpy").load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)
 
@@ -74,7 +69,7 @@ def decoded_array(content: str) -> Any:
 # A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
 # are called.
 
-CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
+_CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
 """The functions that a recording may name to make an object, beside its class."""
 
 
@@ -180,7 +175,7 @@ class Decoder:
             made: Any = cls.__new__(cls, *arguments)
         elif how == "call":
             made = cls(*arguments)
-        elif how in CONSTRUCTORS:
+        elif how in _CONSTRUCTORS:
             made = located(how)(*arguments)
         else:
             raise BadValue(f"unknown way to make a {kind}: {how!r}")
@@ -244,8 +239,8 @@ _DECODERS: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
     "dict": Decoder._dict,
     "cycle": Decoder._cycle,
     "named tuple": Decoder._named_tuple,
-    "npy": lambda decode, content: decoded_array(content),
-    "npy scalar": lambda decode, content: decoded_array(content)[()],
+    "npy": lambda decode, content: _decoded_array(content),
+    "npy scalar": lambda decode, content: _decoded_array(content)[()],
     "bytearray": lambda decode, content: bytearray(decode(content)),
     "memoryview": lambda decode, content: memoryview(decode(content)),
     "slice": lambda decode, content: slice(*map(decode, content)),
@@ -270,13 +265,13 @@ def reference(thing: Any) -> str:
 
 
 @functools.lru_cache(1000)
-def importable_reference(kind: type) -> str | None:
+def _importable_reference(kind: type) -> str | None:
     """A reference by which a replay finds a class; None if there is none.
 
     A class may be bound to another name than its own.
 
     >>> import shutil
-    >>> importable_reference(type(shutil.disk_usage(".")))
+    >>> _importable_reference(type(shutil.disk_usage(".")))
     'shutil:_ntuple_diskusage'
     """
     if kind.__module__ == "__main__" or kind.__module__ not in sys.modules:
@@ -291,7 +286,7 @@ def importable_reference(kind: type) -> str | None:
     return next((f"{kind.__module__}:{name}" for name, value in list(namespace.items()) if value is kind), None)
 
 
-def is_plain_named_tuple(kind: type) -> bool:
+def _is_plain_named_tuple(kind: type) -> bool:
     """Whether a class has nothing but what `namedtuple` gives to it, so that another one can replace it."""
     fields = getattr(kind, "_fields", None)
     if kind.__bases__ != (tuple,) or not isinstance(fields, tuple):
@@ -300,7 +295,7 @@ def is_plain_named_tuple(kind: type) -> bool:
     return all(name in usual or name[:2] == "__" for name in vars(kind))
 
 
-def is_reproducible(kind: type, encoded: Any) -> bool:
+def _is_reproducible(kind: type, encoded: Any) -> bool:
     """Whether a replay can make objects of a class, which was tried with its first object.
 
     Python refuses to make another `sys.version_info`, for example.
@@ -522,9 +517,9 @@ class Encoder:
 
     def _made(self, value: Any, kind: type, depth: int) -> Encoded:
         """An object as `copy` and `pickle` take it apart: a class, its arguments, its state and its items."""
-        name = importable_reference(kind)
+        name = _importable_reference(kind)
         if name is None:
-            if not is_plain_named_tuple(kind):
+            if not _is_plain_named_tuple(kind):
                 raise NotSerialisable
             items = self.serialised(list(value), depth)
             # For the type checker: the class is that of a named tuple.
@@ -546,7 +541,7 @@ class Encoder:
             self.serialised([list(pair) for pair in pairs] if pairs is not None else None, depth),
         ]
         made = {"made": parts}
-        if not is_reproducible(kind, made):
+        if not _is_reproducible(kind, made):
             raise NotSerialisable
         return made, value
 
@@ -569,7 +564,7 @@ def _way_to_make(make: Any, kind: type) -> str:
     if getattr(make, "__name__", "") == "__newobj__":
         return "new"
     name = reference(make) if isinstance(make, _CALLABLE_TYPES) else ""
-    if name not in CONSTRUCTORS:
+    if name not in _CONSTRUCTORS:
         raise NotSerialisable
     return name
 

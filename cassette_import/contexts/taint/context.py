@@ -51,33 +51,17 @@ from cassette_import.kits.text import short_path
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
 
-__all__ = [
-    "EXECUTING",
-    "HANDOVERS",
-    "Attributes",
-    "AwaitedModules",
-    "Finding",
-    "Flow",
-    "Functions",
-    "Parcels",
-    "Path",
-    "Sanitizer",
-    "Sink",
-    "Taint",
-    "TaintError",
-    "merged",
-    "take_care_while_executed",
-]
+__all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
 
 
 # ---- the modules that `taint` waits for: sources, sinks and sanitizers count once their module has been executed
 
-_awaiting: Final[weakref.WeakSet[AwaitedModules]] = weakref.WeakSet()
+_awaiting: Final[weakref.WeakSet[_AwaitedModules]] = weakref.WeakSet()
 _awaited: Final[set[str]] = set()
 """The modules of which `POST_IMPORT` gives notice."""
 
 
-class AwaitedModules:
+class _AwaitedModules:
     """Reports each module that may contain one of the dotted names, when it has been executed.
 
     It works as long as it is kept alive.
@@ -109,7 +93,7 @@ class AwaitedModules:
         return module in self._modules
 
 
-def take_care_while_executed(names: Iterable[str]) -> None:
+def _take_care_while_executed(names: Iterable[str]) -> None:
     """Let each event be taken with care while the modules of these names are executed.
 
     They may call their own functions before these are known.
@@ -120,7 +104,7 @@ def take_care_while_executed(names: Iterable[str]) -> None:
                 POST_IMPORT.beginning[module] = Care
 
 
-EXECUTING: Final[list[Any]] = []
+_EXECUTING: Final[list[Any]] = []
 """A token for each such module that is being executed. Each token counts as metadata."""
 
 
@@ -128,10 +112,10 @@ class Care:
     """The manager of a block in which each event is taken with care, as if there were metadata."""
 
     def __enter__(self) -> None:
-        hold_metadata(EXECUTING)
+        hold_metadata(_EXECUTING)
 
     def __exit__(self, *exception: object) -> None:
-        release_metadata(EXECUTING)
+        release_metadata(_EXECUTING)
 
 
 def _modules_of(name: str) -> list[str]:
@@ -159,7 +143,7 @@ def _report(name: str, module: ModuleType) -> None:
 _MISSING: Final = object()
 
 
-class Functions:
+class _Functions:
     """Functions with roles, given by dotted names, which are resolved once their modules are imported."""
 
     def __init__(self, roles: dict[str, Any], main: str | None = None) -> None:
@@ -180,7 +164,7 @@ class Functions:
         # The number of modules is compared, because callbacks after imports would not do: a program may put modules
         # into `sys.modules` without importing them.
         if module is None:
-            if len(sys.modules) == self._modules and not (EXECUTING or self.awaits_main):
+            if len(sys.modules) == self._modules and not (_EXECUTING or self.awaits_main):
                 return []
             self._modules = len(sys.modules)
         found = []
@@ -246,7 +230,7 @@ def _may_exist(owner: str) -> bool:
     return False
 
 
-class Attributes:
+class _Attributes:
     """Attributes given by dotted names: of modules, and of instances of classes.
 
     Iteration gives the names of attributes that matter now. Those of classes whose modules are not imported do not:
@@ -281,7 +265,7 @@ class Attributes:
         self._listed_modules = 0
 
     def __iter__(self) -> Iterator[str]:
-        if EXECUTING or len(sys.modules) != self._listed_modules:  # each entry of the context iterates
+        if _EXECUTING or len(sys.modules) != self._listed_modules:  # each entry of the context iterates
             self._listed_modules = len(sys.modules)
             self._listed = (*self._always, *self._that_may_exist())
         return iter(self._listed)
@@ -315,7 +299,7 @@ class Attributes:
 
     def __contains__(self, attribute: object) -> bool:
         # The first use of a newly imported module is the load of an attribute.
-        if EXECUTING or len(sys.modules) != self._modules:
+        if _EXECUTING or len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._imported()
         return attribute in self._owners
@@ -365,7 +349,7 @@ class Flow:
         return min(paths, key=lambda path: len(path.steps), default=None)
 
 
-def merged(flows: Iterable[Flow]) -> Flow:
+def _merged(flows: Iterable[Flow]) -> Flow:
     """The flow of a value that was computed from several values."""
     found: dict[Any, Path] = {}
     for flow in flows:
@@ -421,7 +405,7 @@ class Finding:
 _MOST: Final = 10_000
 
 
-class Parcels:
+class _Parcels:
     """The untrusted values that are on their way from one thread to another, the latest ones."""
 
     def __init__(self, tagged: Callable[[Any, Flow], Any]) -> None:
@@ -432,7 +416,7 @@ class Parcels:
         """Note a value that leaves the thread, if it is untrusted."""
         flows = allmetadata(ctx, value)
         if flows:
-            self._found[id(plain(value))] = plain(value), merged(flows)
+            self._found[id(plain(value))] = plain(value), _merged(flows)
             if len(self._found) > _MOST:
                 self._found.popitem(last=False)
 
@@ -523,7 +507,7 @@ def _values(ctx: Any, container: Any) -> list[Any]:
     return list(store.wrapped_items(bare))
 
 
-HANDOVERS: Final[tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]] = (
+_HANDOVERS: Final[tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]] = (
     (_put, (queue.Queue.put, queue.Queue.put_nowait, queue.SimpleQueue.put, queue.SimpleQueue.put_nowait,
             asyncio.Queue.put_nowait, asyncio.Queue.put, Future.set_result)),
     (_get, (queue.Queue.get, queue.Queue.get_nowait, queue.SimpleQueue.get, queue.SimpleQueue.get_nowait,
@@ -612,11 +596,11 @@ class Taint(Context, tagging=True):
         """The findings in order, each path to a sink once."""
         self.stop = stop
         chosen = [one if isinstance(one, str) else one.name for part in given for one in part]
-        self.watched = Attributes(names, chosen, self._register_new)
-        self._sources = Functions({name: name for name in names})
-        self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
-        self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
-        self.parcels = Parcels(self._tagged)
+        self.watched = _Attributes(names, chosen, self._register_new)
+        self._sources = _Functions({name: name for name in names})
+        self._sinks = _Functions({sink.name: sink for sink in reversed(ends)})
+        self._sanitizers = _Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
+        self.parcels = _Parcels(self._tagged)
         self._main = next((name for name in MAIN_NAMES if name != MAIN), None)
         self._lock = RLock()
         self._matched: set[str] = set()
@@ -624,8 +608,8 @@ class Taint(Context, tagging=True):
         track(self, self._unmatched)
         self._register_new()
         waiting = [name for functions in self._all_functions for name in functions.waiting]
-        self._awaited = AwaitedModules([*waiting, *self.watched.dotted_names], self._note_executed)
-        take_care_while_executed(chosen)
+        self._awaited = _AwaitedModules([*waiting, *self.watched.dotted_names], self._note_executed)
+        _take_care_while_executed(chosen)
 
     @classmethod
     def from_options(
@@ -664,7 +648,7 @@ class Taint(Context, tagging=True):
         self._register_new()
 
     @property
-    def _all_functions(self) -> tuple[Functions, Functions, Functions]:
+    def _all_functions(self) -> tuple[_Functions, _Functions, _Functions]:
         return self._sources, self._sinks, self._sanitizers
 
     def _note_executed(self, module: str) -> None:
@@ -698,11 +682,11 @@ class Taint(Context, tagging=True):
         """The metadata of a computed value: a value computed from untrusted ones is untrusted."""
         if issubclass(type(value), _SAFE) or id(f) in self._sinks.by_id:
             return NO_METADATA
-        return merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
+        return _merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
 
     def joined(self, one: Flow, other: Flow) -> Flow:
         """The metadata of a text that came by different paths to different places."""
-        return merged((one, other))
+        return _merged((one, other))
 
     def loaded(self, value: Any, owner: Any, name: str) -> Any:
         """Called when the program reads an attribute whose name is in `watched`."""
@@ -737,7 +721,7 @@ class Taint(Context, tagging=True):
             return
         for value in given:
             flows = allmetadata(self, value)
-            path = merged(flows).harmful(sink.kind) if flows else None
+            path = _merged(flows).harmful(sink.kind) if flows else None
             if path is not None:
                 self._add_finding(sink, path, plain(value))
 
@@ -783,7 +767,7 @@ def _names(what: str, given: Any, kinds: Any) -> list[Any]:
     return found
 
 
-def _unmatched(chosen: Iterable[str], matched: Container[str], functions: Functions) -> list[str]:
+def _unmatched(chosen: Iterable[str], matched: Container[str], functions: _Functions) -> list[str]:
     return [never_called(functions.full_name(name), is_text=True) for name in chosen if name not in matched]
 
 
@@ -826,7 +810,7 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     kinds = known[2].kinds
     if kinds is None or not flows:
         return value
-    return ctx._tagged(value, merged(flows).made_safe(kinds))
+    return ctx._tagged(value, _merged(flows).made_safe(kinds))
 
 
 @hidden
@@ -845,7 +829,7 @@ def _distinct(ctx: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
     return Tagged(copy, value._tagged_metas) if type(value) is Tagged else copy
 
 
-for _overload, _functions in HANDOVERS:
+for _overload, _functions in _HANDOVERS:
     Taint.overdub.register(*_functions, _functions[-1])(_overload)
 
 _registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}

@@ -18,14 +18,14 @@ from cassette_import.kits.events import ACTIVE, Activation, ModuleImport, hook_a
 from cassette_import.kits.function_names import SYSTEM, display
 from cassette_import.rewriting.events import Events
 
-__all__ = ["SUFFIX", "TreeInC", "complete", "is_block_file"]
+__all__ = ["complete"]
 
 # ---- the rest of a trace whose process was killed: what lay in the block that was not written yet
 #
 # The accelerator writes a trace in blocks. The block that it is filling is a second file beside that of the trace,
 # which a killed process leaves behind.
 
-SUFFIX: Final = ".rest"
+_SUFFIX: Final = ".rest"
 """What the name of the second file has at the end."""
 _TEXT: Final = 65536
 _LAYOUT: Final = struct.Struct(f"={_TEXT}s64sQQ")
@@ -59,7 +59,7 @@ def complete(path: str | os.PathLike[str]) -> bool:
     >>> complete("trace.txt")  # this one is complete
     False
     """
-    rest = os.fspath(path) + SUFFIX
+    rest = os.fspath(path) + _SUFFIX
     try:
         with open(rest, "rb") as file:
             data = file.read()
@@ -85,10 +85,10 @@ def complete(path: str | os.PathLike[str]) -> bool:
 _WRITING: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def is_block_file(path: str) -> bool:
+def _is_block_file(path: str) -> bool:
     """Whether the accelerator can write the file: it is a regular one, or there is none yet.
 
-    >>> is_block_file(os.devnull)
+    >>> _is_block_file(os.devnull)
     False
     """
     try:
@@ -97,11 +97,11 @@ def is_block_file(path: str) -> bool:
         return True
 
 
-class TreeInC(Tree):
+class _TreeInC(Tree):
     """A tree in a file of its own."""
 
     def __init__(self, path: str, *, show: Shortener, secrets: Secrets) -> None:
-        file: Any = ACCELERATOR.BlockFile(os.open(path, _WRITING, 0o666), path + SUFFIX)
+        file: Any = ACCELERATOR.BlockFile(os.open(path, _WRITING, 0o666), path + _SUFFIX)
         super().__init__(file, show=show, secrets=secrets)
         self.lines = ACCELERATOR.TreeLines(file)
         """The lines, for the hooks in C."""
@@ -149,9 +149,9 @@ class _AcceleratedTrace(Trace, events=Events.CALLS):
 
     def _writer_to(self, path: str) -> Output:
         is_tree = output_of(path) is Tree and self._last is None and not self._secrets.are_masked
-        if not is_tree or not is_block_file(path):
+        if not is_tree or not _is_block_file(path):
             return super()._writer_to(path)
-        writer = TreeInC(path, show=self._show, secrets=self._secrets)
+        writer = _TreeInC(path, show=self._show, secrets=self._secrets)
         formatter = ACCELERATOR.Formatter(
             self._show.width, self._show_suspended, self._show.form, display, SYSTEM, self._show_part_suspended
         )

@@ -33,7 +33,7 @@ from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.namespaces import IMMUTABLE, bases_of, class_namespace, module_namespace
 from cassette_import.kits.text import printable
 
-__all__ = ["MASK", "Secrets", "Shortener", "has_independent_repr", "namespace_of", "slots_of", "stored_attributes"]
+__all__ = ["MASK", "Secrets", "Shortener"]
 
 # ---- secrets: which names belong to secret values, and the secret values found so far
 
@@ -103,11 +103,11 @@ _CONTAINER_MODULES: Final = frozenset({"collections", "dataclasses", "functools"
 """Modules of the standard library with such classes in Python."""
 
 
-def has_independent_repr(kind: type) -> bool:
+def _has_independent_repr(kind: type) -> bool:
     """Whether the `__repr__` of a class belongs to Python or its standard library, and calls that of no other object.
 
     >>> from fractions import Fraction
-    >>> has_independent_repr(Fraction), has_independent_repr(functools.partial)
+    >>> _has_independent_repr(Fraction), _has_independent_repr(functools.partial)
     (True, False)
     """
     repr_method = lookup(kind, "__repr__")
@@ -118,25 +118,25 @@ def has_independent_repr(kind: type) -> bool:
     return id(kind) not in _CONTAINER_TYPES and not issubclass(kind, (functools.partial, MethodType, SimpleNamespace))
 
 
-def stored_attributes(value: Any, count: int) -> Iterator[tuple[str, Any]]:
+def _stored_attributes(value: Any, count: int) -> Iterator[tuple[str, Any]]:
     """Names and values of the first attributes that an object stores in its slots and its `__dict__`.
 
     >>> class Point:
     ...     __slots__ = ("x", "y", "__dict__")
     >>> point = Point()
     >>> point.x, point.z = 1, 3
-    >>> list(stored_attributes(point, 3))
+    >>> list(_stored_attributes(point, 3))
     [('x', 1), ('z', 3)]
     """
     return islice(_all_attributes(value), count)
 
 
-def slots_of(kind: type) -> Iterator[tuple[str, Any]]:
+def _slots_of(kind: type) -> Iterator[tuple[str, Any]]:
     """Names and descriptors of the slots of a class and its bases.
 
     >>> class Point:
     ...     __slots__ = ("x", "__dict__")
-    >>> [name for name, _ in slots_of(Point)]
+    >>> [name for name, _ in _slots_of(Point)]
     ['x']
     """
     for base in bases_of(kind) or ():
@@ -145,7 +145,7 @@ def slots_of(kind: type) -> Iterator[tuple[str, Any]]:
                 yield name, found
 
 
-def namespace_of(kind: type) -> Any:
+def _namespace_of(kind: type) -> Any:
     """The descriptor of the `__dict__` of a class's instances; None if they have none, or one that runs code."""
     found = lookup(kind, "__dict__")
     return found if type(found) in (GetSetDescriptorType, MemberDescriptorType) else None
@@ -153,12 +153,12 @@ def namespace_of(kind: type) -> Any:
 
 def _all_attributes(value: Any) -> Iterator[tuple[str, Any]]:
     kind = type(value)
-    for name, found in slots_of(kind):
+    for name, found in _slots_of(kind):
         try:
             yield name, found.__get__(value, kind)
         except (AttributeError, TypeError):  # an empty slot
             continue
-    namespace = namespace_of(kind)
+    namespace = _namespace_of(kind)
     stored: Any = None if namespace is None else namespace.__get__(value, kind)
     if issubclass(type(stored), dict):
         for name, item in list(dict.items(stored)):
@@ -267,7 +267,7 @@ class Shortener:
                 return self._call(kind.__name__, (), pairs, levels)
             if _has_generated_repr(kind, repr_method):
                 return self._call(kind.__qualname__, (), self._fields(value, kind), levels)
-        if not self._calls_reprs and not has_independent_repr(kind):
+        if not self._calls_reprs and not _has_independent_repr(kind):
             return self._state(value, kind, levels)
         return self._cut(self._by_repr(value, kind))
 
@@ -310,23 +310,23 @@ class Shortener:
                 if type(every) is not dict or any(type(field) is not dataclasses.Field for field in every.values()):
                     return None
                 fields = [field.name for field in dataclasses.fields(kind) if field.repr]
-                return _form_of_fields(names[1], fields, namespace_of(kind), tuple(slots_of(kind)), every)
+                return _form_of_fields(names[1], fields, _namespace_of(kind), tuple(_slots_of(kind)), every)
         if _has_own_text(kind):
             return None
-        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind)), None, None
+        return f"<{names[1]}", f"<{names[0]} instance at ", _namespace_of(kind), tuple(_slots_of(kind)), None, None
 
     def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
         names = [field.name for field in dataclasses.fields(kind) if field.repr]
         if self._calls_reprs:
             return [(name, getattr(value, name)) for name in names]
-        held = dict(stored_attributes(value, _MOST_FIELDS))
+        held = dict(_stored_attributes(value, _MOST_FIELDS))
         return [(name, held[name]) for name in names if name in held]
 
     def _state(self, value: Any, kind: type, levels: int) -> str:
         """The class and some attributes; of nested objects, only the class."""
         parts = [_SHOWERS[base](self, value, levels) for base in _CONTAINERS if issubclass(kind, base)]
         if levels:
-            parts += [f"{name}={self.named(name, item, 0)}" for name, item in stored_attributes(value, _ATTRIBUTES)]
+            parts += [f"{name}={self.named(name, item, 0)}" for name, item in _stored_attributes(value, _ATTRIBUTES)]
         return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self.width) if parts else _anonymous(value)
 
     def _by_repr(self, value: Any, kind: type) -> str:
@@ -464,7 +464,7 @@ def _form_of_text(kind: type, repr_method: Any) -> Form | None:
     )
     if not of_types or not is_usual or not _is_plain(name):
         return None
-    return f"<{name}.", of_types[0], namespace_of(kind), (("_name_", None), ("_value_", None)), enum.Enum, None
+    return f"<{name}.", of_types[0], _namespace_of(kind), (("_name_", None), ("_value_", None)), enum.Enum, None
 
 
 def _is_repr_of_members(repr_method: Any) -> bool:
@@ -480,7 +480,7 @@ def _has_repr_in_c(kind: type, repr_method: Any) -> bool:
 
 def _has_own_text(kind: type) -> bool:
     """Whether objects of a class that have no fields are shown by more than some attributes, see `Shortener._show`."""
-    return issubclass(kind, _CONTAINERS) or has_independent_repr(kind)
+    return issubclass(kind, _CONTAINERS) or _has_independent_repr(kind)
 
 
 def _is_plain(text: object) -> bool:

@@ -39,7 +39,7 @@ from cassette_import.kits.targets import ResolvedTarget, never_called, resolve_t
 from cassette_import.kits.text import plural
 from cassette_import.rewriting.events import Events
 
-__all__ = ["LastCalls", "Predicate", "Switch", "Trace", "can_be_accelerated", "predicate_named"]
+__all__ = ["Trace"]
 
 # ---- the last calls of a trace, kept in memory until the end: a ring buffer, so that a trace of any length fits
 #
@@ -71,7 +71,7 @@ class _Call:
         self.kind = self.outcome = ""
 
 
-class LastCalls:
+class _LastCalls:
     """Keeps the last calls, and writes them to an output with the calls around them.
 
     It takes the place of an output: a trace calls `begin` and `end`, and `write_all` once at the end.
@@ -170,7 +170,7 @@ def _with_callers(calls: deque[_Call]) -> list[_Call]:
 # ---- when a trace is on: from a call of one function to the end of a call of another
 
 
-class Switch:
+class _Switch:
     """Whether the calls of now are traced, in all threads.
 
     Each call of `start` turns the trace on. The end of a call of `stop` that began while the trace was on turns it off.
@@ -186,7 +186,7 @@ class Switch:
     ValueError
         If a name leads nowhere. The message is one line.
 
-    >>> switch = Switch("os.path.join", "")
+    >>> switch = _Switch("os.path.join", "")
     >>> import os
     >>> switch.begins(len, (), None, 0), switch.begins(os.path.join, (), None, 0), switch.begins(len, (), None, 1)
     (False, True, True)
@@ -251,10 +251,10 @@ _FILTERS: Final = ("start", "stop", "package", "predicate")
 """The options that choose calls by what they call."""
 
 
-def predicate_named(text: str) -> Any:
+def _predicate_named(text: str) -> Any:
     """The function that `module:function` names; the text itself if it has another form.
 
-    >>> predicate_named("operator:is_")
+    >>> _predicate_named("operator:is_")
     <built-in function is_>
     """
     module, colon, name = text.partition(":")
@@ -264,7 +264,7 @@ def predicate_named(text: str) -> Any:
         raise ValueError(f"predicate {text!r}: {error}") from error
 
 
-def can_be_accelerated(options: Mapping[str, Any]) -> bool:
+def _can_be_accelerated(options: Mapping[str, Any]) -> bool:
     """Whether the hooks are in C. They know no filters, and are no quicker if all calls are kept in memory."""
     is_kept = bool(options.get("last")) and options.get("depth") is None
     return not is_kept and not any(options.get(name) for name in _FILTERS)
@@ -368,11 +368,11 @@ class Trace(Context, events=Events.CALLS):
         self._limit = sys.maxsize if last or not limit else limit
         self._deepest: int = sys.maxsize if depth is None else depth
         self._depth: int = self._deepest
-        self._switch = Switch(start, stop) if start or stop else None
+        self._switch = _Switch(start, stop) if start or stop else None
         if self._switch is not None:
             track(self, self._switch.unmatched)
         self._packages = modules_below(name.strip() for name in package.split("+")) if package else ()
-        self._predicate = predicate_named(predicate) if isinstance(predicate, str) else predicate
+        self._predicate = _predicate_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
         self._has_filters = bool(self._packages) or self._predicate is not None or self._switch is not None
@@ -383,8 +383,8 @@ class Trace(Context, events=Events.CALLS):
         writer: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
         self._writer = writer
         self._is_captured = type(stream).__module__.startswith("_pytest.")
-        self._last = LastCalls(writer, last) if last else None
-        self._output: Output | LastCalls = writer if self._last is None else self._last
+        self._last = _LastCalls(writer, last) if last else None
+        self._output: Output | _LastCalls = writer if self._last is None else self._last
         self._here = StackHere()
         self._numbers = itertools.count(1)
         self._start_counting()
@@ -392,7 +392,7 @@ class Trace(Context, events=Events.CALLS):
     @options_of(__init__)
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
         """Make an instance of the type that intercepts these events."""
-        if cls is Trace and ACCELERATOR.is_used and can_be_accelerated(options):
+        if cls is Trace and ACCELERATOR.is_used and _can_be_accelerated(options):
             cls = ACCELERATED[0]()
         return super().__new__(type_with_events(cls, events))
 

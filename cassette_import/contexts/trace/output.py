@@ -22,8 +22,6 @@ __all__ = [
     "OUTPUTS",
     "WORDS",
     "CallStack",
-    "ChromeTrace",
-    "JsonLines",
     "Output",
     "ShownCall",
     "StackHere",

@@ -13,12 +13,12 @@ from typing import Any, Final, Literal
 
 from cassette_import.interpreter.records import Record
 
-__all__ = ["CONTEXT_HELP", "OPTIONS", "RunOption", "parsed", "program_in", "where_program_begins"]
+__all__ = ["CONTEXT_HELP", "OPTIONS", "parsed", "program_in", "where_program_begins"]
 
 CONTEXT_HELP: Final = "ready-made context, entry point, or module:Class, each with :key=value,…"
 
 
-class RunOption(Record):
+class _RunOption(Record):
     """One option of `run`, in the words of argparse."""
 
     names: tuple[str, ...]
@@ -34,21 +34,21 @@ class RunOption(Record):
 
 
 OPTIONS: Final = (
-    RunOption(
+    _RunOption(
         ("-p", "--packages"), "append", None, "PACKAGE[,…]", "besides the script, overdub these (default: its own)"
     ),
-    RunOption(("-x", "--exclude"), "append", None, "EXCLUDE[,…]", "do not overdub these modules"),
-    RunOption(
+    _RunOption(("-x", "--exclude"), "append", None, "EXCLUDE[,…]", "do not overdub these modules"),
+    _RunOption(
         ("-c", "--context"),
         "append",
         None,
         None,
         f"{CONTEXT_HELP}; outermost first; `none` for no context (default: profile)",
     ),
-    RunOption(("-o", "--output"), "store", None, "FILE", "write the context's results, in the format of the suffix"),
-    RunOption(("--report",), "store", None, "FILE", "write what was rewritten, specialised and left alone, as JSON"),
-    RunOption(("--escapes",), "store_true", False, None, "list Python functions that were not overdubbed, and why"),
-    RunOption(
+    _RunOption(("-o", "--output"), "store", None, "FILE", "write the context's results, in the format of the suffix"),
+    _RunOption(("--report",), "store", None, "FILE", "write what was rewritten, specialised and left alone, as JSON"),
+    _RunOption(("--escapes",), "store_true", False, None, "list Python functions that were not overdubbed, and why"),
+    _RunOption(
         ("--subprocesses",), "store_true", None, None, "also overdub the Python programs that the program starts"
     ),
 )

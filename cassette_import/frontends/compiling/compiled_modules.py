@@ -32,18 +32,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.specialization.ahead import specialise_module
 from cassette_import.specialization.progress import PROGRESS
 
-__all__ = [
-    "NOT_WRITTEN",
-    "CompiledModule",
-    "SelectedModules",
-    "Source",
-    "activate",
-    "begin_worker",
-    "compile_module",
-    "compile_modules",
-    "selected_modules",
-    "with_bar",
-]
+__all__ = ["NOT_WRITTEN", "CompiledModule", "SelectedModules", "compile_modules", "selected_modules", "with_bar"]
 
 
 # ---- compiling one module for contexts: its cache file is written as if a run had entered every function
@@ -71,14 +60,14 @@ class CompiledModule(NamedTuple):
     """A line for each function that is left alone."""
 
 
-def begin_worker(descriptions: Sequence[str], folders: Sequence[str]) -> None:
-    """Prepare this process, which does nothing else, for `compile_module`: activate the described contexts."""
+def _begin_worker(descriptions: Sequence[str], folders: Sequence[str]) -> None:
+    """Prepare this process, which does nothing else, for `_compile_module`: activate the described contexts."""
     with importable_from(folders):
         contexts = [context_named(text) for text in descriptions]
-    activate(contexts)
+    _activate(contexts)
 
 
-def activate(contexts: Sequence[Context]) -> None:
+def _activate(contexts: Sequence[Context]) -> None:
     """Have code compiled for these contexts from now on, the first one outermost. They do not begin to work."""
     sys.dont_write_bytecode = False  # the cache files are what the user asks for, also where runs may not write them
     PROGRESS.be_quiet()
@@ -86,7 +75,7 @@ def activate(contexts: Sequence[Context]) -> None:
         Context.__enter__(context)  # and not the method of the subclass, which may open files or start clocks
 
 
-def compile_module(source: Source) -> CompiledModule:
+def _compile_module(source: Source) -> CompiledModule:
     """Compile a module for the active contexts, and write its cache files and its ordinary `.pyc`."""
     try:
         with warnings.catch_warnings():
@@ -239,12 +228,12 @@ def _compiled(
     # `max_tasks_per_child` would do the same, but pools that use it may wait for ever (Python 3.11 to 3.13).
     # Each process begins with a fresh interpreter: a fork would copy threads and what this process has imported.
     fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(sources)), fresh, begin_worker, (descriptions, folders)) as pool:
+    with ProcessPoolExecutor(min(jobs, len(sources)), fresh, _begin_worker, (descriptions, folders)) as pool:
         waiting: dict[Future[CompiledModule], Source] = {}
         try:
             with _ignored_interrupts():
                 for source in sources:
-                    waiting[pool.submit(compile_module, source)] = source
+                    waiting[pool.submit(_compile_module, source)] = source
         except BrokenProcessPool:  # a process has died already
             yield from (_died(source) for source in sources[len(waiting) :])
         try:

@@ -31,7 +31,7 @@ from cassette_import.kits.reporting import is_reporting, is_streaming, known_for
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.registry import registry
 
-__all__ = ["CellResults", "CellStandardError", "OverdubMagics", "load", "unload"]
+__all__ = ["load", "unload"]
 
 # ---- the results of contexts, as a notebook shows them: the page, picture or text that the context writes to a file
 
@@ -49,7 +49,7 @@ class CellStandardError(StandardError):
         return True
 
 
-class CellResults:
+class _CellResults:
     """What contexts find while a cell runs.
 
     Parameters
@@ -150,7 +150,7 @@ class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when 
             raise UsageError("%overdub: there is no code to run; give an expression or a statement")
         contexts = _contexts(given.get("c"))
         program = _Cell(self.shell, source)
-        results = CellResults(contexts, given.get("o", [None])[-1])
+        results = _CellResults(contexts, given.get("o", [None])[-1])
         packages, exclude = settings.names(given.get("p", ())), settings.names(given.get("x", ()))
         with contextlib.ExitStack() as stack:
             stack.enter_context(_installed(packages, exclude, self.shell))

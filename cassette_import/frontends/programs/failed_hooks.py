@@ -18,7 +18,7 @@ from cassette_import.kits.function_names import display
 from cassette_import.runtime.dispatch.hook_analysis import argument_free_kind
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 
-__all__ = ["event_text", "failed_hook"]
+__all__ = ["failed_hook"]
 
 # ---- the source text of the event at which a traceback is: what is called there, as the program has written it
 #
@@ -38,7 +38,7 @@ _NODES: Final[dict[str, tuple[type[ast.expr | ast.stmt], ...]]] = {
 _Place: TypeAlias = tuple[int, int]
 
 
-def event_text(entry: TracebackType, kind: str) -> str | None:
+def _event_text(entry: TracebackType, kind: str) -> str | None:
     """The text of the event at an entry of a traceback, on one line; of a call, that of its callee.
 
     `kind` is the name of one of `Events`. Returns None if Python has no positions or no source text for it.
@@ -121,7 +121,7 @@ def _event_of(frame: FrameType, at: TracebackType) -> str | None:
     code = frame.f_code
     kind = argument_free_kind(code)
     if kind is not None:
-        text = event_text(at, kind)
+        text = _event_text(at, kind)
         return text and (f"the call of {text}" if kind == "CALLS" else f"the {kind} event {text}")
     position = 2 if code.co_name in _WITH_RESULT else 1
     parameters = code.co_varnames[: code.co_argcount]

@@ -23,9 +23,9 @@ from cassette_import.frontends.programs.import_path import importable
 from cassette_import.frontends.pytest_plugin.state import PluginState
 from cassette_import.interpreter.suggestions import suggestion
 
-__all__ = ["FOLDER", "Recordings", "path_of"]
+__all__ = ["Recordings"]
 
-FOLDER: Final = "cassettes"
+_FOLDER: Final = "cassettes"
 SUFFIX: Final = ".cassette"
 MODES: Final = ("once", "none", "new_episodes", "all", "off")
 WITHOUT: Final = ("files", "machine", ENVIRONMENT)
@@ -127,7 +127,7 @@ class Recordings:
         So a call that another context replaces is not recorded, and the calls that the other contexts make are.
         """
         try:
-            recording = _TestRecording(path_of(item), self._context(item, path_of(item)))
+            recording = _TestRecording(_path_of(item), self._context(item, _path_of(item)))
         except pytest.UsageError as error:  # `active` raises it, so that it fails this test alone
             item.stash[_PROBLEM] = error
             yield
@@ -255,14 +255,14 @@ _RECORDING: Final = pytest.StashKey[_TestRecording]()
 _PROBLEM: Final = pytest.StashKey[pytest.UsageError]()
 
 
-def path_of(item: pytest.Item) -> Path:
+def _path_of(item: pytest.Item) -> Path:
     """The file of a test's recording: ``cassettes/<module>/<test>.cassette``, beside the file of the test."""
     name = ".".join(item.nodeid.split("::")[1:]) or item.name
     usable = re.sub(r"[^\w.\[\] -]", "_", name)
     if usable != name or len(usable) > _LONGEST:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         usable = f"{usable[:_LONGEST]}-{digest}"
-    return item.path.parent / FOLDER / item.path.stem / f"{usable}{SUFFIX}"
+    return item.path.parent / _FOLDER / item.path.stem / f"{usable}{SUFFIX}"
 
 
 def _own_modules(root: str) -> tuple[str, ...]:

@@ -31,12 +31,12 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.reporting import is_forking, is_streaming, known_formats
 from cassette_import.runtime.state import ACTIVE, Activation
 
-__all__ = ["VARIABLE", "FamilyResults", "ProcessFamily", "begin_family", "call_on_sigterm", "repeat_missed_signals"]
+__all__ = ["FamilyResults", "ProcessFamily", "begin_family"]
 
 
 # ---- the processes of one run
 
-VARIABLE: Final = "CASSETTE_IMPORT_RUN"
+_VARIABLE: Final = "CASSETTE_IMPORT_RUN"
 """The environment variable that describes the run, as JSON."""
 
 
@@ -189,7 +189,7 @@ def begin_family(
         "report": None if report_file is None else os.path.abspath(report_file),
     }
     os.environ.update(settings)
-    os.environ[VARIABLE] = json.dumps(run)
+    os.environ[_VARIABLE] = json.dumps(run)
     path = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = _STARTUP + (os.pathsep + path if path else "")
     return ProcessFamily(run)
@@ -207,7 +207,7 @@ _PAUSES: Final = (0.001, 0.01, 0.05, 0.25, 1.0)
 """The seconds after which a signal that was not noticed is sent again. A program's own handler may be there instead."""
 
 
-def call_on_sigterm(callback: Callable[..., None], note: str) -> None:
+def _call_on_sigterm(callback: Callable[..., None], note: str) -> None:
     """Have `callback` called before SIGTERM ends the process, unless the program handles the signal.
 
     Process pools end their workers in this way.
@@ -239,7 +239,7 @@ def call_on_sigterm(callback: Callable[..., None], note: str) -> None:
         pass
 
 
-def repeat_missed_signals(note_of: Callable[[int], str]) -> None:
+def _repeat_missed_signals(note_of: Callable[[int], str]) -> None:
     """Have `multiprocessing` send SIGTERM once more to processes that have missed it.
 
     Parameters
@@ -329,10 +329,10 @@ class FamilyResults(RunResults):
         if self._is_child:
             self._installations = list(installations)
             self._stream_to_own_files(self.family)
-            call_on_sigterm(self.write, self.family.sigterm_note())
+            _call_on_sigterm(self.write, self.family.sigterm_note())
         else:
             super().begin(installations, program)
-        repeat_missed_signals(self.family.sigterm_note)
+        _repeat_missed_signals(self.family.sigterm_note)
         os.register_at_fork(after_in_child=self._after_fork)
 
     def _stream_to_own_files(self, family: ProcessFamily) -> None:
@@ -366,7 +366,7 @@ class FamilyResults(RunResults):
                 context.forked()
         if self._output is not None or self._streams:
             self._stream_to_own_files(self.family)
-        call_on_sigterm(self.write, self.family.sigterm_note())
+        _call_on_sigterm(self.write, self.family.sigterm_note())
 
     def write(self, *, goes_on: bool = False) -> None:
         """See `RunResults.write`."""

@@ -11,7 +11,7 @@ from cassette_import.passes.if_conversion.variables import Liveness, bound_names
 from cassette_import.specialization.passes import nooverdub
 from cassette_import.specialization.passes.private_names import PrivateNames
 
-__all__ = ["JUMPS", "Statements", "Stores", "converted_pattern", "jumps", "leaves", "raises"]
+__all__ = ["Statements"]
 
 # ---- stores: assignments to attributes, items and names of other scopes, and deletions, become calls
 
@@ -173,12 +173,12 @@ class Stores:
 _CLASSES: Final[dict[Any, str]] = {None: "none_class", True: "true_class", False: "false_class"}
 
 
-def converted_pattern(pattern: ast.pattern) -> ast.pattern:
+def _converted_pattern(pattern: ast.pattern) -> ast.pattern:
     """The pattern in the place of one, which may be that of a whole case: the subject itself is no lane of objects."""
     if isinstance(pattern, ast.MatchOr):
-        return ast.MatchOr([converted_pattern(one) for one in pattern.patterns])
+        return ast.MatchOr([_converted_pattern(one) for one in pattern.patterns])
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
-        return ast.MatchAs(converted_pattern(pattern.pattern), pattern.name)
+        return ast.MatchAs(_converted_pattern(pattern.pattern), pattern.name)
     inside: Any = _Inside()
     convert = inside.visit if isinstance(pattern, ast.MatchSingleton) else inside.generic_visit
     converted: ast.pattern = convert(pattern)
@@ -210,35 +210,35 @@ def _class(name: str, **attributes: ast.pattern) -> ast.MatchClass:
 
 # ---- how a block is left: by a jump, or by an exception
 
-JUMPS: Final = (ast.Return, ast.Break, ast.Continue)
+_JUMPS: Final = (ast.Return, ast.Break, ast.Continue)
 
 
-def jumps(body: Iterable[ast.AST]) -> set[str]:
+def _jumps(body: Iterable[ast.AST]) -> set[str]:
     """The kinds of jumps that leave a block: `break` and `continue` of loops inside it do not."""
     found: set[str] = set()
     for node in body:
-        if isinstance(node, JUMPS):
+        if isinstance(node, _JUMPS):
             found.add(type(node).__name__.lower())
         elif isinstance(node, (ast.While, ast.For, ast.AsyncFor)):
-            found |= jumps(node.body) & {"return"} | jumps(node.orelse)
+            found |= _jumps(node.body) & {"return"} | _jumps(node.orelse)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            found |= jumps(ast.iter_child_nodes(node))
+            found |= _jumps(ast.iter_child_nodes(node))
     return found
 
 
-def leaves(body: Sequence[ast.stmt]) -> bool:
+def _leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block certainly ends by a jump or exception."""
     if not body:
         return False
     last = body[-1]
-    if isinstance(last, (*JUMPS, ast.Raise)):
+    if isinstance(last, (*_JUMPS, ast.Raise)):
         return True
-    return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
+    return isinstance(last, ast.If) and _leaves(last.body) and _leaves(last.orelse)
 
 
-def raises(body: Sequence[ast.stmt]) -> bool:
+def _raises(body: Sequence[ast.stmt]) -> bool:
     """Whether a block does nothing but to raise an exception at its end."""
-    return bool(body) and isinstance(body[-1], ast.Raise) and not any(isinstance(n, JUMPS) for n in own_nodes(body))
+    return bool(body) and isinstance(body[-1], ast.Raise) and not any(isinstance(n, _JUMPS) for n in own_nodes(body))
 
 
 # ---- statements: branches, loops and returns, at which each lane may go its own way, and stores into objects
@@ -305,11 +305,11 @@ class Statements(Stores):
 
     def _may_leave(self, statement: ast.stmt) -> bool:
         if isinstance(statement, (ast.While, ast.For, ast.AsyncFor)):
-            inside = jumps(statement.body) | jumps(statement.orelse)
-            return "return" in inside or bool(jumps(statement.orelse))
+            inside = _jumps(statement.body) | _jumps(statement.orelse)
+            return "return" in inside or bool(_jumps(statement.orelse))
         if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):  # what follows is never reached
             return True
-        return isinstance(statement, (ast.If, ast.Match)) and bool(jumps([statement]))
+        return isinstance(statement, (ast.If, ast.Match)) and bool(_jumps([statement]))
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements in the place of one."""
@@ -387,7 +387,7 @@ class Statements(Stores):
         if self.liveness is None:
             test = self._expression(node.test)
             return [ast.If(test, *self._sides(node.body, node.orelse))]
-        if raises(node.body) and not node.orelse:
+        if _raises(node.body) and not node.orelse:
             test = self.expressions.context("unless", self._expression(node.test))
             before = set(self.bound)
             body = [*self.block(node.body[:-1]), *self._other(node.body[-1])]
@@ -399,10 +399,10 @@ class Statements(Stores):
         made: list[ast.stmt] = [ast.Assign([store(name)], self._named(live, "choice", test, *self._values(variables)))]
         before = set(self.bound)
         body = self.block(node.body)
-        after_body = None if leaves(node.body) else set(self.bound)
+        after_body = None if _leaves(node.body) else set(self.bound)
         self.bound = set(before)
         orelse = self.block(node.orelse)
-        after_orelse = None if leaves(node.orelse) else set(self.bound)
+        after_orelse = None if _leaves(node.orelse) else set(self.bound)
         both = ast.Attribute(load(name), "both", ast.Load())
         self.bound = set(before)
         swap = [assign(variables, method(load(name), "swap", *self._values(variables)))] if variables else []
@@ -421,7 +421,7 @@ class Statements(Stores):
         for block in blocks:
             self.bound = set(before)
             made.append(self.block(block))
-            if not leaves(block):
+            if not _leaves(block):
                 after.append(set(self.bound))
         self.bound = set.intersection(*after) if after else before
         return made
@@ -431,7 +431,7 @@ class Statements(Stores):
         before = set(self.bound)
         for case in node.cases:
             self.bound = before | bound_names(case.pattern)
-            case.pattern = converted_pattern(case.pattern)
+            case.pattern = _converted_pattern(case.pattern)
             case.guard = self._expression(case.guard)
             case.body = self.block(case.body)
         self.bound = before
@@ -520,7 +520,7 @@ class Statements(Stores):
         return made
 
     def _again(self, body: list[ast.stmt], name: str, variables: tuple[str, ...]) -> list[ast.stmt]:
-        if not self.heads and "continue" not in jumps(body):
+        if not self.heads and "continue" not in _jumps(body):
             return []
         return [assign(variables, method(load(name), "again", *self._values(variables)))]
 
@@ -586,7 +586,7 @@ class Statements(Stores):
             handler.type = self._expression(handler.type)
             caught: ast.stmt = ast.Expr(self.expressions.context("caught"))
             handler.body = [caught, *self.block(handler.body)]
-            if not leaves(handler.body):
+            if not _leaves(handler.body):
                 after &= self.bound
         self.bound = set(before)
         if node.finalbody:

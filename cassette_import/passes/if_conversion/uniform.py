@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["UNIFORM", "UniformChoice", "UniformFrame", "UniformLoop"]
+__all__ = ["UNIFORM", "UniformFrame", "UniformLoop"]
 
 _Values = tuple[Any, ...]
 
 
-class UniformChoice:
+class _UniformChoice:
     """A choice on which all executions agree."""
 
     __slots__ = ("_truth",)
@@ -36,7 +36,7 @@ class UniformChoice:
         return one if self._truth else other
 
 
-UNIFORM: Final = UniformChoice(False), UniformChoice(True)
+UNIFORM: Final = _UniformChoice(False), _UniformChoice(True)
 """The choices for a false and for a true test."""
 
 

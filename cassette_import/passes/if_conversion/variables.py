@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-__all__ = ["SCOPES", "Liveness", "bound_names", "captured_names", "declared_names", "loaded_names", "own_nodes"]
+__all__ = ["SCOPES", "Liveness", "bound_names", "captured_names", "declared_names", "own_nodes"]
 
 SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -57,7 +57,7 @@ def bound_names(nodes: ast.AST | Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def loaded_names(nodes: ast.AST | Iterable[ast.AST] | None) -> set[str]:
+def _loaded_names(nodes: ast.AST | Iterable[ast.AST] | None) -> set[str]:
     """The names that expressions and statements read, those that nested functions read included."""
     if nodes is None:
         return set()
@@ -131,24 +131,24 @@ class Liveness:
     def _statement(self, node: ast.stmt, live: _Live, jumps: _Jumps) -> _Live:
         _add(self.after, node, live)
         rule = _RULES.get(type(node))
-        return (live - _certainly_bound(node)) | loaded_names(node) if rule is None else rule(self, node, live, jumps)
+        return (live - _certainly_bound(node)) | _loaded_names(node) if rule is None else rule(self, node, live, jumps)
 
     def _if(self, node: ast.If, live: _Live, jumps: _Jumps) -> _Live:
         second = self._block(node.orelse, live, jumps)
         _add(self.head, node, second)
-        return self._block(node.body, live, jumps) | second | loaded_names(node.test)
+        return self._block(node.body, live, jumps) | second | _loaded_names(node.test)
 
     def _loop(self, node: Any, live: _Live, jumps: _Jumps) -> _Live:
         ended = self._block(node.orelse, live, jumps)
-        test = frozenset(loaded_names(node.test if isinstance(node, ast.While) else node.target))
+        test = frozenset(_loaded_names(node.test if isinstance(node, ast.While) else node.target))
         head = live | ended | test
         for _ in range(3):
             head |= self._block(node.body, head, _Jumps(live, head))
         _add(self.head, node, head)
-        return head if isinstance(node, ast.While) else head | loaded_names(node.iter)
+        return head if isinstance(node, ast.While) else head | _loaded_names(node.iter)
 
     def _end(self, node: ast.stmt, live: _Live, jumps: _Jumps) -> _Live:
-        return self._always | loaded_names(node)
+        return self._always | _loaded_names(node)
 
     def _break(self, node: ast.stmt, live: _Live, jumps: _Jumps) -> _Live:
         return jumps.breaks
@@ -158,7 +158,7 @@ class Liveness:
 
     def _try(self, node: Any, live: _Live, jumps: _Jumps) -> _Live:
         """Any statement in a block may be the last one that runs, so all names that are read anywhere are live."""
-        always, everything = self._always, frozenset(loaded_names(node)) | live
+        always, everything = self._always, frozenset(_loaded_names(node)) | live
         self._always = always | everything
         inside = _Jumps(jumps.breaks | everything, jumps.continues | everything)
         try:
@@ -178,9 +178,9 @@ class Liveness:
             self._always = always
 
     def _match(self, node: ast.Match, live: _Live, jumps: _Jumps) -> _Live:
-        found = live | loaded_names(node.subject)
+        found = live | _loaded_names(node.subject)
         for case in node.cases:
-            found |= self._block(case.body, live, jumps) | loaded_names([case.pattern]) | loaded_names(case.guard)
+            found |= self._block(case.body, live, jumps) | _loaded_names([case.pattern]) | _loaded_names(case.guard)
         return found
 
 
@@ -203,7 +203,7 @@ def _add(found: dict[int, _Live], node: ast.stmt, live: _Live) -> None:
 
 
 def _of_items(node: Any) -> set[str]:
-    return loaded_names([item.context_expr for item in node.items])
+    return _loaded_names([item.context_expr for item in node.items])
 
 
 def _certainly_bound(node: ast.stmt) -> set[str]:

@@ -11,7 +11,6 @@ from cassette_import.interpreter import code_objects
 from cassette_import.interpreter.code_objects import changed_copy
 
 __all__ = [
-    "Key",
     "all_names",
     "decorated_functions",
     "essence",

@@ -49,16 +49,7 @@ from cassette_import.runtime.names import NAMES, cell_attributes
 if TYPE_CHECKING:
     from cassette_import.runtime.dispatch.accelerator._dispatch import Learn
 
-__all__ = [
-    "CLASSES",
-    "EMPTY",
-    "Guards",
-    "InstancesInPython",
-    "InstancesOf",
-    "KnownCallees",
-    "LearningGuard",
-    "make_intercept_directly",
-]
+__all__ = ["Guards", "InstancesInPython", "InstancesOf"]
 
 
 # ---- whether a value has one of some types
@@ -231,7 +222,7 @@ class InstancesOfSuperGuard(InstancesGuard):
     _OF_SUPER = True
 
 
-CLASSES: Final[dict[str, type[LearningGuard]]] = {
+_CLASSES: Final[dict[str, type[LearningGuard]]] = {
     GuardKind.CALLEE.value: CalleeGuard,
     GuardKind.OF_MODULE.value: ModuleGuard,
     GuardKind.CLASS.value: ClassGuard,
@@ -242,7 +233,7 @@ CLASSES: Final[dict[str, type[LearningGuard]]] = {
 }
 """By the letter of the kind: kinds are hashed by a Python function."""
 
-EMPTY: Final = {f"{letter}{flags}": kind.NOTHING for letter, kind in CLASSES.items() for flags in GUARD_FLAGS}
+_EMPTY: Final = {f"{letter}{flags}": kind.NOTHING for letter, kind in _CLASSES.items() for flags in GUARD_FLAGS}
 """What a guard holds that has not missed yet, by the first part of its key."""
 
 
@@ -253,7 +244,7 @@ EMPTY: Final = {f"{letter}{flags}": kind.NOTHING for letter, kind in CLASSES.ite
 _Learn = Callable[..., Any]
 
 
-class KnownCallees:
+class _KnownCallees:
     """The known callees of one variant, until its hooks and overloads change.
 
     Parameters
@@ -327,7 +318,7 @@ class KnownCallees:
 # ---- shortcuts for methods of builtin types that are targets: what calls them is found once for each type and method
 
 
-def make_intercept_directly(calls: EventRunner, known: KnownCallees) -> Callable[[Any], Any]:
+def _make_intercept_directly(calls: EventRunner, known: _KnownCallees) -> Callable[[Any], Any]:
     """`intercept(callee)` for call sites without keywords and splats.
 
     Python's own errors about these (`f(*1)`) cannot occur, so a plain function may replace the callee.
@@ -417,12 +408,12 @@ class Guards:
         """The targets and higher-order leaves, by identity."""
         self._positional_targets: frozenset[int] = frozenset()
         """The same for call sites without keywords."""
-        self._known: KnownCallees | None = None
+        self._known: _KnownCallees | None = None
 
     def provide(self, keys: Iterable[str]) -> list[str]:
         """Bind attributes that are keys of guards, which hold nothing yet; return those that are not."""
         others = []
-        held, empty = self._held, EMPTY
+        held, empty = self._held, _EMPTY
         for key in keys:
             kind, _, path = key.partition(".")
             if kind in empty and path:
@@ -435,7 +426,7 @@ class Guards:
     def _guard(self, key: str) -> LearningGuard:
         """The guard that has a key, when it misses for the first time."""
         letter, keywords, anywhere, path = parts_of_guard(key)
-        return self._guards.setdefault(key, CLASSES[letter](self._held, key, keywords, anywhere, path))
+        return self._guards.setdefault(key, _CLASSES[letter](self._held, key, keywords, anywhere, path))
 
     def forget(self) -> None:
         """Clear all guards: a hook or overload was registered."""
@@ -496,9 +487,9 @@ class Guards:
         guard_of, held = self._guard, self._held
         targets = self.targets = calls.plan.targets_and_leaves
         self._positional_targets = calls.plan.targets_and_positional_leaves
-        known = self._known = KnownCallees(self._names.learn, given_up, targets, self._held)
+        known = self._known = _KnownCallees(self._names.learn, given_up, targets, self._held)
         known.set_only_variant(self._is_only_variant)
-        intercept_directly, intercept_with_callbacks = make_intercept_directly(calls, known), calls.intercept
+        intercept_directly, intercept_with_callbacks = _make_intercept_directly(calls, known), calls.intercept
 
         @hidden
         def learn(callee: Any, key: str, receiver: Any = None, cleared: None = None) -> Any:

@@ -21,7 +21,7 @@ from cassette_import.kits.calls.graphs.graph import (
     downward_order,
 )
 
-__all__ = ["MARKERS", "STYLE", "Box", "Cluster", "Drawing", "Layout", "columns", "rows", "size_of_box", "svg"]
+__all__ = ["MARKERS", "STYLE", "Drawing", "columns", "rows", "size_of_box", "svg"]
 
 # ---- the layout of a graph: functions in layers, callers before callees, those of one module side by side
 #
