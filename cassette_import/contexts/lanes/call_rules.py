@@ -156,16 +156,16 @@ def identical(one: Any, other: Any) -> Any:
 def contents(container: Any, item: Any) -> Any:
     """`item in container`, where one of them has values of lanes."""
     if type(container) in (list, tuple):
-        found: Any = False
+        is_contained: Any = False
         for part in container:
             equal = True if part is item else part == item
             if type(equal) is Lane:
                 equal = compute(bool, equal)
-            if type(found) is Lane or type(equal) is Lane:
-                found = _chosen(found, True, equal)
+            if type(is_contained) is Lane or type(equal) is Lane:
+                is_contained = _chosen(is_contained, True, equal)
             else:
-                found = bool(found) or bool(equal)
-        return found
+                is_contained = bool(is_contained) or bool(equal)
+        return is_contained
     if type(container) is Lane:
         return compute(operator.contains, container, item)
     if type(item) is Lane and type(container) in (set, frozenset, dict, range, str, bytes):
@@ -208,8 +208,8 @@ def looked_up(table: Any, key: Lane) -> Any:
     if all(map(is_immutable, values)):
         column = key.now()
         if kind in (list, tuple) and kind_of(column) == "i" and _within(column, len(table)):
-            found = packed(list(table))[column]
-            return lane_of(key.lanes, key.lanes.active, found)
+            items = packed(list(table))[column]
+            return lane_of(key.lanes, key.lanes.active, items)
         return compute(_Lookup(table), key)
     return _by_key(table, key)
 

@@ -111,19 +111,19 @@ class Changes:
         """
         if not self.entries:
             return None
-        found = self._reachable_from_outside(outcome)
-        if found is not None:
+        place = self._reachable_from_outside(outcome)
+        if place is not None:
             gc.collect()  # cycles that nothing refers to
-            found = self._reachable_from_outside(outcome)
-        return found
+            place = self._reachable_from_outside(outcome)
+        return place
 
     def _reachable_from_outside(self, outcome: list[Any]) -> str | None:
         seen = outliving(self.entries, outcome, _OPAQUE)
         if seen is None:
             return next(iter(self.entries.values()))[2]
-        found = [entry for key, entry in self.entries.items() if key in seen]
-        self.is_undone = not any(hasattr(type(holder), "__next__") for holder, _, _ in found)
-        return found[0][2] if found else None
+        reached = [entry for key, entry in self.entries.items() if key in seen]
+        self.is_undone = not any(hasattr(type(holder), "__next__") for holder, _, _ in reached)
+        return reached[0][2] if reached else None
 
 
 def _content_of_holder(holder: Any) -> Any:
@@ -247,11 +247,11 @@ class Objects(ConvertedCode):
             raise self.effect(why, "change a copy that the function makes itself, or return the value")
         if not self.lanes.masked or self.is_fresh(holder):
             return value
-        made = None if old is _MISSING else scattered(self.lanes, old, value)
-        if made is None:
+        merged_part = None if old is _MISSING else scattered(self.lanes, old, value)
+        if merged_part is None:
             self.lanes.commit()
             return value
-        return made[0]
+        return merged_part[0]
 
     # ---- attributes
 
@@ -441,8 +441,8 @@ class SpecialMethods(Objects):
         """The truth of an object of the program; any other value is its own."""
         if type(test) is bool or type(test) is Lane or is_immutable(test):
             return test
-        found = self.by_method(bool, (test,))
-        return test if found is None else found[0]
+        truth = self.by_method(bool, (test,))
+        return test if truth is None else truth[0]
 
     def by_method(self, function: Any, arguments: tuple[Any, ...]) -> tuple[Any] | None:
         """What a function is for an object of the program, by its special method; None if there is none."""
@@ -525,7 +525,7 @@ def shared_iterators(given: tuple[Any, ...], number: int = 0) -> list[Any]:
     root = given[number]
     if not hasattr(type(root), "__next__"):
         return []
-    found = [root] if _is_iterator(root) and sys.getrefcount(given[number]) > _UNSHARED + 1 else []
+    iterators = [root] if _is_iterator(root) and sys.getrefcount(given[number]) > _UNSHARED + 1 else []
     seen: dict[int, Any] = {}
     explained: dict[int, int] = {}
     below: dict[int, list[Any]] = {}
@@ -547,12 +547,12 @@ def shared_iterators(given: tuple[Any, ...], number: int = 0) -> list[Any]:
         key = shared.pop()
         if key not in seen:
             continue
-        one = seen.pop(key)
-        if _is_iterator(one):
-            found.append(one)
+        shared_object = seen.pop(key)
+        if _is_iterator(shared_object):
+            iterators.append(shared_object)
         else:  # a tuple or a variable: what it refers to is shared with it
             shared += below[key]
-    return found
+    return iterators
 
 
 # ---- calls in the program: what is called when a function is, and which calls are refused
@@ -624,10 +624,10 @@ class Calls(SpecialMethods):
             return compute(f, *arguments) if type(arguments[0]) is Lane else f(*arguments)
         init: Any = python_function(f)
         if _is_made_by(f, init) and (self._runs(init) or init.__code__.co_filename == "<string>"):
-            made = object.__new__(f)
-            self.made(made)
-            init(made, *arguments, **keywords)
-            return made
+            instance = object.__new__(f)
+            self.made(instance)
+            init(instance, *arguments, **keywords)
+            return instance
         if init is not None and (self._runs(init) or init.__code__.co_filename.startswith("<")):
             return self.made(f(*arguments, **keywords))
         if f.__init__ is object.__init__ and f.__new__ is object.__new__:
@@ -690,12 +690,12 @@ class Calls(SpecialMethods):
 
         These cannot be advanced for some of the lanes that use them: the other ones are dropped.
         """
-        found = False
+        is_shared = False
         for number in range(len(arguments)):
             for iterator in shared_iterators(arguments, number):
                 self.changes(iterator)
-                found = True
-        return found
+                is_shared = True
+        return is_shared
 
     def _method(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A method in C, of an object or with the object as its first argument; or a function without a rule."""

@@ -38,14 +38,14 @@ def place() -> str:
 
 def place_of(error: BaseException) -> str:
     """The line of the program that has raised an exception, as text."""
-    found = "an unknown place"
+    place = "an unknown place"
     traceback = error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE_FOLDER):
-            found = f"{code.co_filename}:{traceback.tb_lineno} in {code.co_qualname}"
+            place = f"{code.co_filename}:{traceback.tb_lineno} in {code.co_qualname}"
         traceback = traceback.tb_next
-    return found
+    return place
 
 
 def is_compiled_by_numba(f: Any) -> bool:

@@ -253,8 +253,8 @@ class _Method:
         self.keywords = keywords
 
     def __call__(self, value: Any, *arguments: Any) -> Any:
-        found = getattr(value, self.name)
-        return found if self.keywords is None else found(*arguments, **self.keywords)
+        attribute = getattr(value, self.name)
+        return attribute if self.keywords is None else attribute(*arguments, **self.keywords)
 
 
 def _numpy_operand(lane: Lane, other: Any) -> Exception:

@@ -91,11 +91,11 @@ class _MergedContainers:
         self._ids = {id(one) for record in records for one in record}
 
     def _known(self) -> dict[int, int]:
-        found: dict[int, int] = {}  # no `Counter`, whose methods are in Python, and converted
+        counts: dict[int, int] = {}  # no `Counter`, whose methods are in Python, and converted
         for record in self._records:
             for key in map(id, record):
-                found[key] = found.get(key, 0) + 1
-        return found
+                counts[key] = counts.get(key, 0) + 1
+        return counts
 
     def _is_used(self, record: list[Any], place: int, known: dict[int, int], noted: Any = ()) -> bool:
         """Whether something else refers to an object."""
@@ -164,9 +164,9 @@ class LaneSet:
         known = self._positions.get(id(other))
         if known is not None:
             return known[1]
-        found = self._found_in(other)
-        self._positions[id(other)] = other, found
-        return found
+        positions = self._found_in(other)
+        self._positions[id(other)] = other, positions
+        return positions
 
     def _found_in(self, other: LaneSet) -> Any:
         if self._parent is not None:
@@ -176,11 +176,11 @@ class LaneSet:
                 pass
         if not other.size:
             raise NotInSet(self.ids)
-        found = np.minimum(np.searchsorted(other.ids, self.ids), other.size - 1)
-        inside = other.ids[found] == self.ids
+        positions = np.minimum(np.searchsorted(other.ids, self.ids), other.size - 1)
+        inside = other.ids[positions] == self.ids
         if not inside.all():
             raise NotInSet(self.ids[~inside])
-        return found
+        return positions
 
     def part(self, which: Any) -> LaneSet:
         """The lanes for which a boolean array is true."""

@@ -87,9 +87,9 @@ def _container(lanes: Lanes, pieces: Pieces, values: list[Any]) -> Any:
     for key in range(len(first)) if type(first) is list else first:
         parts = [(lanes.current(members), value[key]) for members, value in pieces]
         items.append(merged(lanes, lanes.active, [part for part in parts if part[0].size]))
-    made = items if type(first) is list else dict(zip(first, items, strict=True))
-    lanes.containers.note(made, values)
-    return made
+    container = items if type(first) is list else dict(zip(first, items, strict=True))
+    lanes.containers.note(container, values)
+    return container
 
 
 def _column(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
@@ -273,11 +273,13 @@ def _joined(lanes: Lanes, pieces: list[tuple[LaneSet, _Values]], parent: LaneSet
     pieces = [(current, kept) for members, kept in pieces if (current := lanes.current(members)).size]
     if len(pieces) < 2:
         return pieces[0][1][: len(values)] if pieces else values
-    made = []
+    variables = []
     for number in range(len(values)):
-        made.append(merged(lanes, lanes.active, [(lanes.current(members), kept[number]) for members, kept in pieces]))
+        variables.append(
+            merged(lanes, lanes.active, [(lanes.current(members), kept[number]) for members, kept in pieces])
+        )
         pieces = [piece for piece in pieces if lanes.current(piece[0]).size]
-    return tuple(made)
+    return tuple(variables)
 
 
 def choice_of(test: Any, saved: _Values) -> Any:

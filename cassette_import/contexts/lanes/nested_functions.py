@@ -35,8 +35,8 @@ _SAME: Final = frozenset({float, operator.pos, PARTS["real"], PARTS["conjugate"]
 
 def _of_distance(v: Any, *coordinates: Any) -> list[Any]:
     half = len(coordinates) // 2
-    found = [0.0 if v == 0 else (p - q) / v for p, q in zip(coordinates[:half], coordinates[half:], strict=True)]
-    return [*found, *(-one for one in found)]
+    partials = [0.0 if v == 0 else (p - q) / v for p, q in zip(coordinates[:half], coordinates[half:], strict=True)]
+    return [*partials, *(-one for one in partials)]
 
 
 def _of_inner_product(v: Any, *factors: Any) -> list[Any]:
@@ -142,8 +142,8 @@ def jvp(context: Any, f: Any, args: Any, tangents: Any) -> tuple[Any, Any]:
     if len(args) != len(tangents):
         raise ValueError(f"{len(args)} arguments need as many tangents, not {len(tangents)}")
     level = Tangents(context.lanes)
-    given = [_with_tangent(level, value, tangent) for value, tangent in zip(args, tangents, strict=True)]
-    result = _run(context, level, f, given)
+    annotated = [_with_tangent(level, value, tangent) for value, tangent in zip(args, tangents, strict=True)]
+    result = _run(context, level, f, annotated)
     return _values(level, result), _read(level, result, lambda parts: parts.get(0, 0.0))
 
 

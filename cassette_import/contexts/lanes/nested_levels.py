@@ -81,13 +81,13 @@ class Level:
 
 def innermost(values: Iterable[Any]) -> Level | None:
     """The innermost of the levels that annotate some of the values."""
-    found: Level | None = None
+    innermost_level: Level | None = None
     for value in values:
         if type(value) is Lane and value.annotation is not None:
             level = value.annotation.level
-            if found is None or level.number > found.number:
-                found = level
-    return found
+            if innermost_level is None or level.number > innermost_level.number:
+                innermost_level = level
+    return innermost_level
 
 
 def taken_apart(level: Level, value: Any) -> tuple[Any, Any]:
@@ -102,15 +102,15 @@ def computed_in_levels(function: Any, operands: Sequence[Any]) -> Any:
     level = innermost(operands)
     assert level is not None
     bare = []
-    found: list[Annotation | None] = []
-    for one in operands:
-        if type(one) is Lane and one.annotation is not None and one.annotation.level is level:
-            bare.append(one.annotation.bare)
-            found.append(one.annotation)
+    annotations: list[Annotation | None] = []
+    for operand in operands:
+        if type(operand) is Lane and operand.annotation is not None and operand.annotation.level is level:
+            bare.append(operand.annotation.bare)
+            annotations.append(operand.annotation)
         else:
-            bare.append(one)
-            found.append(None)
-    return evaluated(function, bare) if level.ended else level.result(function, bare, found)
+            bare.append(operand)
+            annotations.append(None)
+    return evaluated(function, bare) if level.ended else level.result(function, bare, annotations)
 
 
 def evaluated(function: Any, operands: Sequence[Any]) -> Any:

@@ -81,8 +81,8 @@ def _parts(value: Any, depth: int) -> Parts | None:
 
 def _exception_of(error: BaseException, members: LaneSet, position: int) -> BaseException:
     """The exception of one lane."""
-    found: BaseException = _of_lane(error, members, position)
-    return found
+    exception: BaseException = _of_lane(error, members, position)
+    return exception
 
 
 def _assembled(size: int, pieces: Pieces, failed: Any = None, depth: int = _DEPTH) -> Any:
@@ -116,11 +116,11 @@ def _assembled(size: int, pieces: Pieces, failed: Any = None, depth: int = _DEPT
     taken = [_parts(value, depth) for value in values]
     known = taken[0]
     if known is not None and known.shape is not None and all(one and one.shape == known.shape for one in taken):
-        made = []
+        merged_items = []
         for items in zip(*[one.items for one in taken if one], strict=True):
             parts = [(ids, item, members) for (ids, _, members), item in zip(pieces, items, strict=True)]
-            made.append(_assembled(size, parts, failed, depth - 1))
-        return known.rebuilt(made)
+            merged_items.append(_assembled(size, parts, failed, depth - 1))
+        return known.rebuilt(merged_items)
     if all(_agree(first, value) for value in values) and not holds_lane(first):
         return first
     return _objects(size, pieces, failed)
@@ -368,10 +368,10 @@ class _VectorizedCall:
             error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
             raise error
         failed = np.array(sorted(self.failures), np.intp)
-        made = _shaped(self._checked(_assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
+        whole = _shaped(self._checked(_assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
         if self.options.errors == "return":
-            return made, {self._index(number): error for number, error in sorted(self.failures.items())}
-        return made
+            return whole, {self._index(number): error for number, error in sorted(self.failures.items())}
+        return whole
 
     def _warn_of_splits(self) -> None:
         """Warn, once for a function, if the lanes were run in many small groups."""
@@ -397,10 +397,10 @@ class _VectorizedCall:
             where = f"{where}, for the lane {self._index(number)}; {failed}"
         error.add_note(f"This exception was raised {where}.")
         names = [*map(str, range(1, self.positional + 1)), *self.names]
-        given = [name for name, value in zip(names, self.given, strict=True) if isinstance(value, (list, tuple))]
-        if isinstance(error, TypeError) and given:
+        sequences = [name for name, value in zip(names, self.given, strict=True) if isinstance(value, (list, tuple))]
+        if isinstance(error, TypeError) and sequences:
             error.add_note(
-                f"Lanes are arrays: each lane gets the whole sequence in argument {', '.join(given)}. "
+                f"Lanes are arrays: each lane gets the whole sequence in argument {', '.join(sequences)}. "
                 "To have a lane for each item, give numpy.array(sequence)."
             )
         return error
@@ -455,16 +455,16 @@ class _VectorizedCall:
         self.runs += 1
         lanes = Lanes(len(ids), self.merges_containers)
         context = LanesContext(lanes, self.roots | files_of(STANDARD_LIBRARY), self.shared)
-        given = self._values(lanes, ids)
-        keywords = dict(zip(self.names, given[self.positional :], strict=True))
+        arguments = self._values(lanes, ids)
+        keywords = dict(zip(self.names, arguments[self.positional :], strict=True))
         outcome: list[Any] = []
         error: Exception | None = None
         try:
-            outcome.append(overdub(context, self.f, *given[: self.positional], **keywords))
+            outcome.append(overdub(context, self.f, *arguments[: self.positional], **keywords))
         except Exception as raised:
             error = raised
         has_raised = error is not None
-        del given, keywords
+        del arguments, keywords
         self._check_converted()
         self.splits += lanes.splits
         if lanes.failure is not None or (isinstance(error, CassetteError) and not hasattr(error, "of_lane")):
@@ -551,13 +551,13 @@ class _VectorizedCall:
             stacklevel=4,
         )
         for number in numbers.tolist():
-            given = [
+            arguments = [
                 value if column is None else column[number : number + 1].tolist()[0]
                 for value, column in zip(self.given, self.columns, strict=True)
             ]
-            keywords = dict(zip(self.names, given[self.positional :], strict=True))
+            keywords = dict(zip(self.names, arguments[self.positional :], strict=True))
             try:
-                value = self.f(*given[: self.positional], **keywords)
+                value = self.f(*arguments[: self.positional], **keywords)
             except Exception as error:
                 self.failures[number] = error
                 self.places[number] = place_of(error)

@@ -476,7 +476,7 @@ class CallsInAnyOrder:
         return call
 
     def _taken_request(self, what: list[Any], encoded: Any, carried: Carried) -> Call | None:
-        found = None
+        latest = None
         for index, call in enumerate(self._requests):
             if self._same.is_same(call, what, encoded, carried):
                 del self._requests[index]
@@ -485,8 +485,8 @@ class CallsInAnyOrder:
         if self._repeats:
             for call in self.used.values():
                 if call.encoded_request is not None and self._same.is_same(call, what, encoded, carried):
-                    found = call
-        return found
+                    latest = call
+        return latest
 
     def unused(self) -> Iterator[Call]:
         """The calls that were not replayed."""

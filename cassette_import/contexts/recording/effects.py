@@ -124,13 +124,13 @@ class Effects:
 
     def encoded(self, encode: Encode, result: Any = None) -> list[list[Any]]:
         """What has changed since then; `result` is that of the call."""
-        found = []
+        effects = []
         for leaf in self._leaves:
             before = result if leaf.kind == "filled" else leaf.before
             content = _ENCODERS[leaf.kind](leaf.value, before, encode)
             if content is not None:
-                found.append([leaf.path, *content])
-        return found
+                effects.append([leaf.path, *content])
+        return effects
 
 
 def _leaves_in(path: Path, value: Any, depth: int) -> Iterator[_Leaf]:
@@ -277,8 +277,8 @@ def _changed_keys(value: Any, before: dict[Any, Any], encode: Encode) -> list[An
 
 
 def _changed_attributes(value: Any, before: dict[str, Any], encode: Encode) -> list[Any] | None:
-    found = _changed_keys(vars(value), before, encode)
-    return None if found is None else ["attributes", found[1]]
+    changed = _changed_keys(vars(value), before, encode)
+    return None if changed is None else ["attributes", changed[1]]
 
 
 def _changed_file(value: Any, before: Any, encode: Encode) -> list[Any] | None:
@@ -315,10 +315,10 @@ _ENCODERS: Final[Mapping[str, Callable[[Any, Any, Encode], list[Any] | None]]] =
 
 def argument_at(path: Path, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """The object to which a path leads."""
-    found = keywords[path[0]] if isinstance(path[0], str) else arguments[path[0]]
+    value = keywords[path[0]] if isinstance(path[0], str) else arguments[path[0]]
     for place in path[1:]:
-        found = vars(found)[place[0]] if isinstance(place, list) else found[place]
-    return found
+        value = vars(value)[place[0]] if isinstance(place, list) else value[place]
+    return value
 
 
 def repeat_effects(

@@ -155,19 +155,19 @@ def _existing_function(name: str) -> Any:
     """The function of a dotted name, if its module has been imported; this imports nothing."""
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:count]))
-        if isinstance(found, ModuleType):
+        target: Any = sys.modules.get(".".join(parts[:count]))
+        if isinstance(target, ModuleType):
             for part in parts[count:]:
                 # Not `getattr`: a lazy module would import something, and a class might run code of the program.
-                namespace = vars(found)
-                if part not in namespace and isinstance(found, type):
-                    namespace = next((vars(base) for base in found.__mro__ if part in vars(base)), {})
-                found = namespace.get(part)
-                if isinstance(found, classmethod | staticmethod):
-                    found = found.__func__
-                if found is None:
+                namespace = vars(target)
+                if part not in namespace and isinstance(target, type):
+                    namespace = next((vars(base) for base in target.__mro__ if part in vars(base)), {})
+                target = namespace.get(part)
+                if isinstance(target, classmethod | staticmethod):
+                    target = target.__func__
+                if target is None:
                     return None
-            return found if callable(found) else None
+            return target if callable(target) else None
     return None
 
 

@@ -179,8 +179,8 @@ class Mask:
             return
         # In a replay the program has the placeholder itself, and may spell it in another way.
         placeholder = value if _is_placeholder(value) else f"<{name}>"
-        found = {spelled: placeholder for spelled in _spellings(value) if spelled != placeholder}
-        longest_first = sorted({**found, **self._placeholders}.items(), key=lambda known: -len(known[0]))
+        spellings = {spelled: placeholder for spelled in _spellings(value) if spelled != placeholder}
+        longest_first = sorted({**spellings, **self._placeholders}.items(), key=lambda known: -len(known[0]))
         self._placeholders = dict(longest_first)
         self._in_base64.append(_Base64Secret(value, placeholder))
 

@@ -560,11 +560,11 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
 @functools.lru_cache
 def _copy_of(function: types.FunctionType) -> types.FunctionType:
     """The same function as another object, whose calls are not intercepted."""
-    made = types.FunctionType(
+    copy = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 def _tasks_of(ctx: RecordingContext, value: Any) -> Any:

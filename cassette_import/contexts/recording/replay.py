@@ -61,9 +61,9 @@ def _opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
     if record_mode == "none":
         return read(file), False
     if record_mode != "all" and os.path.exists(file) and os.path.getsize(file):
-        found = read(file)
-        if found.calls or (found.finished and found.environment):
-            return found, record_mode == "new_episodes"
+        recording = read(file)
+        if recording.calls or (recording.finished and recording.environment):
+            return recording, record_mode == "new_episodes"
     return Recording.missing(file, {}), True  # so is one of a run that made no call, such as one that failed before
 
 

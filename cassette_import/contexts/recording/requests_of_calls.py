@@ -111,27 +111,27 @@ def request_from(
     >>> request_from(Parameters("GET", ("url",)), ["http://example.org"], {"params": {"q": "tea"}}).uri
     'http://example.org?q=tea'
     """
-    given = dict(zip(parameters.names, arguments, strict=False))
-    given |= keywords
+    parts = dict(zip(parameters.names, arguments, strict=False))
+    parts |= keywords
     for name in ("url", "request"):
-        if (whole := given.get(name)) is not None and not isinstance(whole, str | bytes):
+        if (whole := parts.get(name)) is not None and not isinstance(whole, str | bytes):
             request = known(whole)
             if request is not None:
                 return request
-            given = {**given, name: None, **_parts_of(whole)}
+            parts = {**parts, name: None, **_parts_of(whole)}
     base = base or Request("", "")
-    headers = {**base.headers, **_headers(given.get("headers"))}
-    body, content_type = _body(given)
+    headers = {**base.headers, **_headers(parts.get("headers"))}
+    body, content_type = _body(parts)
     if content_type and "content-type" not in headers:
         headers["content-type"] = content_type
     method = parameters.method
     if method is None:
-        method = _text(given.get("method")) or ("GET" if body is None else "POST")
-    uri = _joined(base.uri, _address(given, parameters.scheme))
-    if parameters.method is None and "fields" in given and method.upper() in ("GET", "HEAD", "DELETE", "OPTIONS"):
-        uri, body = _with_parameters(uri, given["fields"]), None
+        method = _text(parts.get("method")) or ("GET" if body is None else "POST")
+    uri = _joined(base.uri, _address(parts, parameters.scheme))
+    if parameters.method is None and "fields" in parts and method.upper() in ("GET", "HEAD", "DELETE", "OPTIONS"):
+        uri, body = _with_parameters(uri, parts["fields"]), None
         headers.pop("content-type", None)
-    uri = _with_parameters(uri, given.get("params"))
+    uri = _with_parameters(uri, parts.get("params"))
     content_type = headers.get("content-type", "")
     if content_type:
         headers["content-type"] = _BOUNDARY.sub("boundary=BOUNDARY", content_type)
@@ -145,15 +145,15 @@ def _parts_of(whole: Any) -> dict[str, Any]:
         return {"method": whole.get_method(), "url": whole.full_url, "headers": headers, "body": whole.data}
     if not (hasattr(whole, "method") and hasattr(whole, "url")):
         return {"url": str(whole)}
-    found = {}
+    parts = {}
     for name in ("method", "url", "headers", "params", "data", "json", "files", "body", "content"):
         try:
             value = getattr(whole, name, None)
         except Exception:
             continue
         if value is not None and not callable(value) and not (name in ("data", "files", "params") and not value):
-            found[name] = value
-    return found
+            parts[name] = value
+    return parts
 
 
 def _address(given: Mapping[str, Any], scheme: str) -> str:
@@ -294,7 +294,7 @@ class Matcher:
     """
 
     def __init__(self, match_on: Iterable[str | RequestMatcher]) -> None:
-        self._checks: list[tuple[str, RequestMatcher]] = [_check_of(one) for one in match_on]
+        self._checks: list[tuple[str, RequestMatcher]] = [_check_of(matcher) for matcher in match_on]
 
     def is_match(self, request: Request, recorded: Request) -> bool:
         """Whether all compared parts are equal."""
@@ -305,34 +305,36 @@ class Matcher:
         return [name for name, check in self._checks if not _is_equal(check, request, recorded)]
 
 
-def _check_of(one: str | RequestMatcher) -> tuple[str, RequestMatcher]:
-    if not isinstance(one, str):
-        if not callable(one):
-            raise ValueError(f"match_on: {one!r} is neither the name of a part nor a function of two requests")
-        return getattr(one, "__name__", str(one)), one
-    if one.startswith("headers."):
-        header = one.partition(".")[2].lower()
-        return one, lambda request, recorded: bool(request.headers.get(header) == recorded.headers.get(header))
-    part = _PARTS.get(one)
-    if part is not None:
-        return one, lambda request, recorded: part(request) == part(recorded)
-    if ":" in one:
-        return one, named_function(one, "match_on")
-    raise ValueError(f"match_on={one!r} names no part of a request: there are {', '.join(_PARTS)}, and headers.NAME")
+def _check_of(matcher: str | RequestMatcher) -> tuple[str, RequestMatcher]:
+    if not isinstance(matcher, str):
+        if not callable(matcher):
+            raise ValueError(f"match_on: {matcher!r} is neither the name of a part nor a function of two requests")
+        return getattr(matcher, "__name__", str(matcher)), matcher
+    if matcher.startswith("headers."):
+        header = matcher.partition(".")[2].lower()
+        return matcher, lambda request, recorded: bool(request.headers.get(header) == recorded.headers.get(header))
+    part_of = _PARTS.get(matcher)
+    if part_of is not None:
+        return matcher, lambda request, recorded: part_of(request) == part_of(recorded)
+    if ":" in matcher:
+        return matcher, named_function(matcher, "match_on")
+    raise ValueError(
+        f"match_on={matcher!r} names no part of a request: there are {', '.join(_PARTS)}, and headers.NAME"
+    )
 
 
 def named_function(name: str, option: str) -> Callable[..., Any]:
     """The function that a text of the form ``module:function`` names; a ValueError if there is none."""
     module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"{option}={name!r} cannot be found: {error}") from error
-    if not callable(found):
+    if not callable(target):
         raise ValueError(f"{option}={name!r} is not a function")
-    return found  # type: ignore[no-any-return]  # what was looked up by name may be of any kind
+    return target  # type: ignore[no-any-return]  # what was looked up by name may be of any kind
 
 
 def _is_equal(check: RequestMatcher, request: Request, recorded: Request) -> bool:

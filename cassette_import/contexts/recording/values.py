@@ -85,12 +85,12 @@ def located(text: str) -> Any:
     """
     module_name, _, path = text.partition(":")
     try:
-        found = sys.modules.get(module_name) or importlib.import_module(module_name)
+        target = sys.modules.get(module_name) or importlib.import_module(module_name)
         for name in path.split("."):
-            found = getattr(found, name)
+            target = getattr(target, name)
     except (ImportError, AttributeError, ValueError) as error:
         raise BadValue(f"{text} cannot be found here: {error}") from error
-    return found
+    return target
 
 
 class Decoder:
@@ -135,24 +135,24 @@ class Decoder:
             raise BadValue(f"no value is written as {str(encoded)[:80]}: {error}") from error
 
     def _list(self, content: Any) -> Any:
-        made: list[Any] = []
+        items: list[Any] = []
         enclosing = self._thread.enclosing
-        enclosing.append(made)
+        enclosing.append(items)
         try:
-            made += map(self, content)
+            items += map(self, content)
         finally:
             enclosing.pop()
-        return made
+        return items
 
     def _dict(self, content: Any) -> Any:
-        made: dict[Any, Any] = {}
+        mapping: dict[Any, Any] = {}
         enclosing = self._thread.enclosing
-        enclosing.append(made)
+        enclosing.append(mapping)
         try:
-            made.update((self(key), self(value)) for key, value in content)
+            mapping.update((self(key), self(value)) for key, value in content)
         finally:
             enclosing.pop()
-        return made
+        return mapping
 
     def _cycle(self, content: Any) -> Any:
         return self._thread.enclosing[-content]
@@ -172,26 +172,26 @@ class Decoder:
         if not isinstance(cls, type):
             raise BadValue(f"{kind} is not a class")
         if how == "new":
-            made: Any = cls.__new__(cls, *arguments)
+            instance: Any = cls.__new__(cls, *arguments)
         elif how == "call":
-            made = cls(*arguments)
+            instance = cls(*arguments)
         elif how in _CONSTRUCTORS:
-            made = located(how)(*arguments)
+            instance = located(how)(*arguments)
         else:
             raise BadValue(f"unknown way to make a {kind}: {how!r}")
         if state is not None:
-            _set_state(made, state)
+            _set_state(instance, state)
         if items is not None:
-            made.extend(items)
+            instance.extend(items)
         for key, value in pairs or ():
-            made[key] = value
-        return made
+            instance[key] = value
+        return instance
 
     def _type(self, content: Any) -> Any:
-        found = located(content)
-        if not isinstance(found, type):
+        cls = located(content)
+        if not isinstance(cls, type):
             raise BadValue(f"{content} is not a class")
-        return found
+        return cls
 
 
 class _DecodingThread(threading.local):
@@ -205,16 +205,16 @@ class _DecodingThread(threading.local):
 def _named_tuple_class(name: str, fields: tuple[str, ...]) -> type:
     """The class of a named tuple: the one of this name if it has these fields, otherwise a new one."""
     try:
-        found = located(name)
+        known = located(name)
     except BadValue:
-        found = None
-    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
-        return found
+        known = None
+    if isinstance(known, type) and issubclass(known, tuple) and getattr(known, "_fields", None) == fields:
+        return known
     module, _, qualified = name.partition(":")
     # For the type checker: the names of the fields are known at run time alone.
-    made: type = collections.namedtuple(qualified.rpartition(".")[2], fields, module=module)  # type: ignore[misc]
-    made.__qualname__ = qualified
-    return made
+    new: type = collections.namedtuple(qualified.rpartition(".")[2], fields, module=module)  # type: ignore[misc]
+    new.__qualname__ = qualified
+    return new
 
 
 def _set_state(made: Any, state: Any) -> None:
@@ -650,7 +650,7 @@ def _encoded(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], dep
         if shown is not value:
             vars(error)[name] = shown
         state.append([name, encoded])
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "class": _importable(type(error)),
         "arguments": [encode(argument)[0] for argument in error.args],
         "state": state,
@@ -658,12 +658,12 @@ def _encoded(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], dep
     }
     if depth < _DEEPEST_CAUSE:
         if error.__cause__ is not None:
-            found["cause"] = encoded_error(error.__cause__, encode, depth + 1)
+            fields["cause"] = encoded_error(error.__cause__, encode, depth + 1)
         elif error.__suppress_context__:
-            found["cause"] = None
+            fields["cause"] = None
         if isinstance(error, BaseExceptionGroup):
-            found["arguments"][1:2] = [[{"error": encoded_error(one, encode, depth + 1)} for one in error.exceptions]]
-    return found
+            fields["arguments"][1:2] = [[{"error": encoded_error(one, encode, depth + 1)} for one in error.exceptions]]
+    return fields
 
 
 def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
@@ -679,10 +679,10 @@ def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
 
 
 def _enclosing_error(enclosing: list[Any], levels: Any) -> BaseException:
-    found: BaseException | None = enclosing[-levels] if levels in range(1, len(enclosing) + 1) else None
-    if found is None:
+    error: BaseException | None = enclosing[-levels] if levels in range(1, len(enclosing) + 1) else None
+    if error is None:
         raise BadValue("an exception cannot be one of its own arguments")
-    return found
+    return error
 
 
 def _decoded(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
@@ -724,7 +724,7 @@ def _initialise(error: BaseException, arguments: list[Any]) -> None:
 
 def _members(error: BaseException) -> list[tuple[str, Any]]:
     """The members of exceptions written in C beside their arguments, such as the `errno` of an OSError."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for base in type(error).__mro__:
         if base in (BaseException, object):
             continue
@@ -735,8 +735,8 @@ def _members(error: BaseException) -> list[tuple[str, Any]]:
                 except AttributeError:
                     continue
                 if value is not None:
-                    found.setdefault(name, value)
-    return list(found.items())
+                    members.setdefault(name, value)
+    return list(members.items())
 
 
 def _importable(kind: type) -> str:
