@@ -41,7 +41,6 @@ from cassette_import.contexts.graph.nodes import (
     Template,
     dtype_of,
     kind_of,
-    kind_of_part,
     name_of,
     shape_of,
 )
@@ -440,7 +439,7 @@ class _Interpreter:
             value = state[f"x{leaf.number}"] if isinstance(leaf, Node) else leaf.value
             if isinstance(leaf, Node) and leaf.number in self._unbound:
                 state["bad"] |= state[f"unbound{leaf.number}"]
-            kind = kind_of_part(leaf)
+            kind = kind_of(leaf.value)
             (arrays if isinstance(kind, ArrayKind) else floats if kind is float else integers).append(value)
         path = self._names["_where"](state["bad"], -1, 0)
         return self._names["_results"](path, floats, integers, arrays)

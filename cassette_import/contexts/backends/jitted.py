@@ -19,8 +19,8 @@ from cassette_import.contexts.graph import GuardFailed, NotRepresentable, unknow
 from cassette_import.contexts.graph.flow import Flow
 from cassette_import.contexts.graph.flow.recording import GrowingFlow
 from cassette_import.contexts.graph.nodes import ArrayKind, Node, Step, evaluated, kind_of
-from cassette_import.contexts.graph.residual import Residual, marked
-from cassette_import.contexts.graph.tracing import Trace, is_unknown
+from cassette_import.contexts.graph.residual import Residual
+from cassette_import.contexts.graph.tracing import Trace, is_unknown, marked
 from cassette_import.errors import CassetteError
 from cassette_import.interpreter.installed_packages import is_installed, needs
 

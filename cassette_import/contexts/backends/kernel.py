@@ -36,7 +36,6 @@ from cassette_import.contexts.graph.nodes import (
     Template,
     is_value,
     kind_of,
-    kind_of_part,
     nodes_in,
     same,
 )
@@ -250,7 +249,7 @@ class Kernel:
     def __init__(self, traces: Sequence[Trace]) -> None:
         self.traces = traces
         self.inputs = traces[0].inputs
-        self.kinds = [list(map(kind_of_part, leaves(trace.result))) for trace in traces]
+        self.kinds = [[kind_of(leaf.value) for leaf in leaves(trace.result)] for trace in traces]
         self.floats = max(kinds.count(float) for kinds in self.kinds)
         self.integers = max(kinds.count(int) + kinds.count(bool) for kinds in self.kinds)
         self.arrays: dict[str, Any] = {}

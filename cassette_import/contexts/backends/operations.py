@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from cassette_import.contexts.graph import NotRepresentable
-from cassette_import.contexts.graph.arrays import OPERATORS, Attribute, Change, Method, functions, makers
+from cassette_import.contexts.graph.arrays import EXPRESSIONS, Attribute, Change, Method, functions, makers
 from cassette_import.contexts.graph.nodes import (
     NUMBERS,
     ArrayKind,
@@ -113,7 +113,7 @@ def _array_operation(node: Node, known: dict[int, Any], refused: _Refused) -> tu
         return f"{operands[0]}[{operands[1]}]", _outside(node, write, refused)
     if isinstance(node.function, Change):
         return _with_item(node, operands, write, refused)
-    form = OPERATORS.get(node.function)
+    form = EXPRESSIONS.get(node.function)
     if form is not None and not node.keywords:
         return form.format(*operands), _test(form.partition("(")[0] or form, node, operands)
     if node.function in (min, max) and {*map(_kind, node.operands)} == {kind_of(node.value)} and not node.shape:

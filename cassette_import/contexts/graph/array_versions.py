@@ -23,7 +23,16 @@ from cassette_import.contexts.graph.arrays import (
     view_as_text,
     view_name,
 )
-from cassette_import.contexts.graph.nodes import Built, Constant, Node, NotRepresentable, Template, nodes_in, refusal
+from cassette_import.contexts.graph.nodes import (
+    Built,
+    Constant,
+    Node,
+    NotRepresentable,
+    Template,
+    nodes_in,
+    recorded_value,
+    refusal,
+)
 from cassette_import.kits.numbers.numeric_values import array_types, can_change
 from cassette_import.kits.tagging import leaf_name
 
@@ -149,17 +158,19 @@ class ArrayVersions:
             entry = self._changed.get(id(owner_of(node.value)))
             if entry is not None:
                 self._born[node.number] = entry.version
-        function, count = node.function, len(node.operands)
-        if is_in_order(function, count, node.keywords) or _is_of_numbers(node):
+        function = node.function
+        if is_in_order(node) or _is_of_numbers(node):
             self._in_order.add(id(node.value))
         if leaves_numbers(function):
+            import numpy
+
             node.value.fill(0)
-            self._unset[id(node.value)] = _memory_like(node.value)
+            self._unset[id(node.value)] = numpy.ones(node.value.size, bool)  # a mark for each element, as in memory
         if not sources:
             return
         if self._unset:
             self._check_set(node, sources)
-        if isinstance(function, Change) or _is_plain(node.value) or makes_new(function, count, node.keywords):
+        if isinstance(function, Change) or _is_plain(node.value) or makes_new(node):
             return
         if can_change(node.value) and self._is_view(node, owner_of(self.memory_of(sources[0]))):
             return
@@ -184,7 +195,8 @@ class ArrayVersions:
             array = self.memory_of(one)
             if can_change(node.value) and self._is_view(node, owner_of(array)):
                 continue
-            key = _value_of(node.operands[1]) if node.function is operator.getitem and one is node.operands[0] else ...
+            is_item = node.function is operator.getitem and one is node.operands[0]
+            key = recorded_value(node.operands[1]) if is_item else ...
             self.check_set(array, key)
 
     def check_set(self, array: Any, key: Any = ...) -> None:
@@ -192,8 +204,9 @@ class ArrayVersions:
         owner = owner_of(array)
         memory = self._unset.get(id(owner))
         if memory is not None and _part(memory, array, owner)[key].any():
-            what, advice = refused_call(_empty(), "numpy.empty") or CHANGED_ARRAY
-            raise self._refuse(what, advice)
+            import numpy
+
+            raise self._refuse(*refused_call(numpy.empty, "numpy.empty") or CHANGED_ARRAY)
 
     # ---- changing
 
@@ -254,7 +267,7 @@ class ArrayVersions:
     def _is_made_here(self, node: Node, owner: Any) -> bool:
         """Whether an operation has made an array; some functions make a view of an array that nothing else has."""
         array = self.memory_of(node)
-        return array is owner or (owner_of(array) is owner and _is_new(node))
+        return array is owner or (owner_of(array) is owner and makes_new(node))
 
     def _is_choice(self, node: Node) -> bool:
         """Whether a node is a new array of the items that a mask or a list has chosen."""
@@ -266,7 +279,7 @@ class ArrayVersions:
     def _check_new(self, owner: Any, base: Node) -> None:
         """Refuse to change an array that the call has not made, or that has other parts than numbers."""
         kind: Any = type(owner)
-        is_new = _is_new(base)
+        is_new = makes_new(base)
         if not is_new and base.value is owner and self._is_choice(base):
             self._fix(base)  # items that a mask or a list chooses, in each run
             is_new = True
@@ -298,15 +311,10 @@ class ArrayVersions:
         return error
 
 
-def _is_new(node: Node) -> bool:
-    """Whether the result of an operation shares no memory with an operand."""
-    return node.function is not None and makes_new(node.function, len(node.operands), node.keywords)
-
-
 def _is_certain(base: Node) -> bool:
     """Whether the number of axes and the type of a new array are the same in each run."""
     integers = all(one.fixed and one.type is int for one in base.sources)
-    return _is_of_numbers(base) or (is_in_order(base.function, len(base.operands), base.keywords) and integers)
+    return _is_of_numbers(base) or (is_in_order(base) and integers)
 
 
 def _is_of_numbers(base: Node) -> bool:
@@ -328,21 +336,6 @@ def _is_plain(value: Any) -> bool:
     return type(value) in plain or issubclass(type(value), numpy_number) or type(value).__module__ == "numpy.dtypes"
 
 
-def _value_of(template: Template) -> Any:
-    """The value of an operand in this run."""
-    if not isinstance(template, Built):
-        return template.value
-    parts = [_value_of(one) for one in template.parts]
-    return slice(*parts) if template.kind is slice else template.kind(parts)
-
-
-def _memory_like(array: Any) -> Any:
-    """A mark for each element of an array, in their order in memory."""
-    import numpy
-
-    return numpy.ones(array.size, bool)
-
-
 def _part(memory: Any, array: Any, owner: Any) -> Any:
     """The marks of a view."""
     from numpy.lib.stride_tricks import as_strided
@@ -350,9 +343,3 @@ def _part(memory: Any, array: Any, owner: Any) -> Any:
     size = owner.itemsize
     start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return as_strided(memory[start // size :], array.shape, tuple(step // size for step in array.strides))
-
-
-def _empty() -> Any:
-    import numpy
-
-    return numpy.empty

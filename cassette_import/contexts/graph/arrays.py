@@ -10,21 +10,24 @@ from functools import cache
 from types import BuiltinFunctionType
 from typing import Any, Final
 
+from cassette_import.contexts.graph.known_functions import BINARY, IN_PLACE, OPERATORS
+from cassette_import.contexts.graph.nodes import Node
 from cassette_import.kits.numbers.numeric_values import array_types, can_change
 
 __all__ = [
     "ATTRIBUTES",
     "CHANGED_ARRAY",
+    "EXPRESSIONS",
     "IN_PLACE_SIGNS",
     "KNOWN_ATTRIBUTES",
     "METHODS",
-    "OPERATORS",
     "Attribute",
     "Change",
     "Method",
     "asks_for_shapes",
     "change",
     "changed_arrays",
+    "creators",
     "functions",
     "is_array_function",
     "is_in_order",
@@ -82,7 +85,7 @@ _QUESTIONS: Final = (
 )
 """Functions whose result depends on the shapes and types of arrays alone."""
 
-OPERATORS: Final[dict[Any, str]] = {
+EXPRESSIONS: Final[dict[Any, str]] = {
     operator.add: "({} + {})", operator.sub: "({} - {})", operator.mul: "({} * {})", operator.truediv: "({} / {})",
     operator.floordiv: "numpy.floor_divide({}, {})", operator.mod: "numpy.remainder({}, {})",
     operator.pow: "({} ** {})", pow: "({} ** {})", operator.matmul: "({} @ {})",
@@ -148,17 +151,22 @@ def makers() -> dict[Any, str]:
 
 def makes_array(f: Any) -> bool:
     """Whether it is a function that makes arrays, or the method of an array that copies it."""
+    return is_of_array(f) or _is_in(f, creators())
+
+
+def _is_in(f: Any, functions: Collection[Any]) -> bool:
     try:
-        return f in makers() or is_of_array(f) or f in _like()
-    except TypeError:
+        return f in functions
+    except TypeError:  # it has no hash
         return False
 
 
 @cache
-def _like() -> frozenset[Any]:
+def creators() -> frozenset[Any]:
+    """NumPy's functions that make arrays."""
     import numpy
 
-    return frozenset((numpy.zeros_like, numpy.ones_like, numpy.full_like, numpy.array, numpy.full, numpy.linspace))
+    return frozenset(getattr(numpy, name) for name in (*_CREATORS, *_LIKE, "array"))
 
 
 def is_of_array(f: Any) -> bool:
@@ -183,29 +191,17 @@ def _named(numpy: Any, name: str) -> Any:
 
 def is_array_function(f: Any) -> bool:
     """Whether it is a function, method or attribute of the tables."""
-    if isinstance(f, Attribute):
-        return True
-    try:
-        return f in functions() or f in makers()
-    except TypeError:  # it has no hash
-        return False
+    return isinstance(f, Attribute) or _is_in(f, functions()) or _is_in(f, makers())
 
 
 def asks_for_shapes(f: Any) -> bool:
     """Whether the result of a function of NumPy depends on shapes and types alone."""
-    try:
-        return f in _questions()
-    except TypeError:
-        return False
+    return _is_in(f, _questions())
 
 
 # ---- changes of an array as functions: a copy of the array is changed, and returned
 
-IN_PLACE_SIGNS: Final = {
-    operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.imatmul: "@=", operator.itruediv: "/=",
-    operator.ifloordiv: "//=", operator.imod: "%=", operator.ipow: "**=", operator.ilshift: "<<=",
-    operator.irshift: ">>=", operator.iand: "&=", operator.ior: "|=", operator.ixor: "^=",
-}  # fmt: skip
+IN_PLACE_SIGNS: Final = {statement: f"{BINARY[function]}=" for statement, function in IN_PLACE.items()}
 """The statements that change an array by an operator."""
 
 
@@ -363,13 +359,7 @@ _POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSIT
 
 _CREATORS: Final = ("zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity")
 _LIKE: Final = ("zeros_like", "ones_like", "empty_like", "full_like")
-_OPERATORS: Final = frozenset(
-    getattr(operator, name)
-    for name in (
-        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_"),
-        *("xor", "lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert"),
-    )
-)
+_OF_ELEMENTS: Final = frozenset((*OPERATORS, abs)) - {operator.concat}
 _NEW: Final = frozenset(
     {
         *(*_CREATORS, *_LIKE, "concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "where", "clip"),
@@ -391,18 +381,15 @@ def owner_of(array: Any) -> Any:
     return array
 
 
-def makes_new(function: Any, operands: int, keywords: Collection[str]) -> bool:
-    """Whether the result of a function shares no memory with an operand, whatever the operands are.
-
-    >>> import numpy as np
-    >>> makes_new(np.zeros, 1, ()), makes_new(np.sin, 1, ()), makes_new(np.asarray, 1, ())
-    (True, True, False)
-    """
+def makes_new(node: Node) -> bool:
+    """Whether the result of an operation shares no memory with an operand, whatever the operands are."""
+    function: Any = node.function
+    operands, keywords = len(node.operands), node.keywords
     if type(function).__name__ == "ufunc":
         return operands == function.nin and "out" not in keywords
     if type(function).__hash__ is None:
         return False
-    if function in _OPERATORS or function is abs:
+    if function in _OF_ELEMENTS:
         return True
     if not _is_of_numpy(function) or not _MAY_SHARE.isdisjoint(keywords):
         return False
@@ -412,10 +399,10 @@ def makes_new(function: Any, operands: int, keywords: Collection[str]) -> bool:
     return name in _NEW or (name == "einsum" and operands > 2)  # of one array, it may be a view
 
 
-def is_in_order(function: Any, operands: int, keywords: Collection[str]) -> bool:
+def is_in_order(node: Node) -> bool:
     """Whether the elements of a new array are one after the other in memory, so that `reshape` makes a view."""
-    name = getattr(function, "__name__", "")
-    return name in _CREATORS and operands <= 2 and "order" not in keywords and _is_of_numpy(function)
+    is_creator = getattr(node.function, "__name__", "") in _CREATORS and _is_of_numpy(node.function)
+    return is_creator and len(node.operands) <= 2 and "order" not in node.keywords
 
 
 def leaves_numbers(function: Any) -> bool:

@@ -26,7 +26,17 @@ from cassette_import.contexts.graph.known_functions import (
     keeps_types,
     makes_text,
 )
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, NotRepresentable, Step, Template, refusal
+from cassette_import.contexts.graph.nodes import (
+    LITERALS,
+    Built,
+    Constant,
+    Guard,
+    Node,
+    NotRepresentable,
+    Step,
+    Template,
+    refusal,
+)
 from cassette_import.contexts.graph.outside import Outside, stores_the_same
 from cassette_import.kits.events import ACTIVE, OVERDUBBED, Activation, CallSite, is_silent, nearest_site
 from cassette_import.kits.numbers.lost_numbers import LosesNothing, unshared
@@ -43,9 +53,8 @@ from cassette_import.kits.tagging import (
     tag_of,
 )
 
-__all__ = ["LITERALS", "TraceContext"]
+__all__ = ["TraceContext"]
 
-LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
 _SEQUENCES: Final = (list, tuple)
 _IN_C: Final = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _FIXED_LENGTH: Final = frozenset({"divmod", "modf", "frexp", "as_integer_ratio", "partition", "rpartition", "polar"})
@@ -317,10 +326,8 @@ class TraceContext(LosesNothing, tagging=True):
     def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
         """Refuse what reaches out of the call."""
         for one in map(plain, arguments):
-            if hasattr(type(one), "__next__") and self.outside.forbids(one):
-                raise self.refuse(
-                    refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
-                )
+            if hasattr(type(one), "__next__"):
+                self.check_iterator(one)
         if id(f) in MUTATORS and arguments:
             self.check_change(f, arguments)
         elif not self._may_call(f) and not is_silent(f, tuple(map(plain, arguments))):
@@ -330,6 +337,13 @@ class TraceContext(LosesNothing, tagging=True):
         for one in changed_arrays(f, tuple(map(plain, arguments)), _plain_values(keywords)):
             if self.outside.forbids(one):
                 raise self.refuse(_changed_outside(one))
+
+    def check_iterator(self, value: Any) -> None:
+        """Refuse to advance an iterator that exists outside of the call."""
+        if hasattr(type(plain(value)), "__next__") and self.outside.forbids(plain(value)):
+            raise self.refuse(
+                refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
+            )
 
     def check_change(self, f: Any, arguments: tuple[Any, ...]) -> None:
         """Refuse to change an object that exists outside of the call."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from cassette_import.contexts.graph import formats, nodes
 from cassette_import.contexts.graph.nodes import Guard, Node, evaluated, nodes_in, run_steps
-from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
+from cassette_import.contexts.graph.tracing import Trace, marked, trace
 
 __all__ = ["Graph", "graph"]
 
@@ -144,6 +144,4 @@ def graph(f: Callable[..., Any], *args: Any) -> Graph:
     >>> found.run(1.0)
     3.141592653589793
     """
-    if not any(map(is_unknown, args)):
-        args = tuple(unknown(*pair) for pair in zip(argument_names(f, len(args)), args, strict=True))
-    return Graph(trace(f, args))
+    return Graph(trace(f, marked(f, args)))

@@ -15,7 +15,18 @@ from typing import Any, Final
 
 from cassette_import.contexts.graph.nodes import Constant, Node, Template
 
-__all__ = ["IN_PLACE", "MUTATORS", "OPERATORS", "is_pure", "keeps_types", "makes_text", "module_of", "never_raises"]
+__all__ = [
+    "BINARY",
+    "IN_PLACE",
+    "MUTATORS",
+    "OPERATORS",
+    "UNARY",
+    "is_pure",
+    "keeps_types",
+    "makes_text",
+    "module_of",
+    "never_raises",
+]
 
 # ---- operations that raise for no values of the types that their operands have, so that unused ones can be left out
 #
@@ -75,13 +86,14 @@ def _is_small(operand: Template) -> bool:
 
 # ---- which functions a graph may call, which change something, and which give a result of a certain type
 
-OPERATORS: Final = tuple(
-    getattr(operator, name)
-    for name in (
-        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_"),
-        *("xor", "lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert", "concat"),
-    )
-)
+BINARY: Final[dict[Any, str]] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.matmul: "@", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.lshift: "<<", operator.rshift: ">>",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.concat: "+",
+    operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.gt: ">", operator.ge: ">=",
+}  # fmt: skip
+UNARY: Final[dict[Any, str]] = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+OPERATORS: Final = (*BINARY, *UNARY)
 IN_PLACE: Final = {
     getattr(operator, f"i{name}"): getattr(operator, f"{name}_" if name in ("and", "or") else name)
     for name in (

@@ -15,6 +15,7 @@ from cassette_import.kits.numbers.numeric_values import is_array
 from cassette_import.kits.tagging import leaf_name
 
 __all__ = [
+    "LITERALS",
     "NUMBERS",
     "ArrayKind",
     "Built",
@@ -35,18 +36,20 @@ __all__ = [
     "is_value",
     "key_of",
     "kind_of",
-    "kind_of_part",
     "leaves_in",
     "levels",
+    "mapped",
     "name_of",
     "nodes_in",
     "numpy_number",
+    "recorded_value",
     "refusal",
     "run_steps",
     "same",
     "shape_of",
     "shown",
     "sources",
+    "template_key",
     "widths",
 ]
 
@@ -260,6 +263,13 @@ def nodes_in(template: Template) -> Iterator[Node]:
     return (one for one in leaves_in(template) if isinstance(one, Node))
 
 
+def mapped(template: Template, change: Callable[[Node | Constant], Template]) -> Template:
+    """The template with what a function gives in the place of each node and constant."""
+    if isinstance(template, Built):
+        return Built(template.kind, tuple(mapped(part, change) for part in template.parts), template.keys)
+    return change(template)
+
+
 def sources(step: Step) -> list[Node]:
     """The nodes whose results a step reads."""
     return [step.node] if isinstance(step, Guard) else step.sources
@@ -272,6 +282,11 @@ def evaluated(template: Template, results: Mapping[int, Any]) -> Any:
     if isinstance(template, Constant):
         return template.value.copy() if type(template) is Made else template.value
     return _made(template, [evaluated(part, results) for part in template.parts])
+
+
+def recorded_value(template: Template) -> Any:
+    """The value that a template had in the recorded run."""
+    return evaluated(mapped(template, lambda one: Constant(one.value) if isinstance(one, Node) else one), {})
 
 
 def _made(built: Built, parts: list[Any]) -> Any:
@@ -308,23 +323,24 @@ def run_steps(steps: list[Step], results: dict[int, Any]) -> None:
 
 # ---- what a graph says about the computation: common subexpressions, dead nodes, the critical path, parallelism
 
-_BY_VALUE = (int, float, complex, str, bytes, bool, type(None))
+LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
 
 
 def key_of(node: Node, numbers: Mapping[int, Hashable]) -> Hashable:
     """What two nodes have in common that compute the same; `numbers` says which earlier nodes are equal."""
-    named = tuple((name, _key(part, numbers)) for name, part in sorted(node.keywords.items()))
-    return id(node.function), tuple(_key(part, numbers) for part in node.operands), named
+    named = tuple((name, template_key(part, numbers)) for name, part in sorted(node.keywords.items()))
+    return id(node.function), tuple(template_key(part, numbers) for part in node.operands), named
 
 
-def _key(template: Template, numbers: Mapping[int, Hashable]) -> Hashable:
+def template_key(template: Template, numbers: Mapping[int, Hashable]) -> Hashable:
+    """What two templates have in common that are the same; `numbers` says which earlier nodes are equal."""
     if isinstance(template, Node):
         return "node", numbers.get(template.number, template.number)
     if isinstance(template, Constant):
         value = template.value
-        by_value = type(value) in _BY_VALUE
+        by_value = type(value) in LITERALS
         return ("value", type(value), repr(value)) if by_value else ("object", id(value))
-    return template.kind, tuple(map(repr, template.keys)), tuple(_key(part, numbers) for part in template.parts)
+    return template.kind, tuple(map(repr, template.keys)), tuple(template_key(part, numbers) for part in template.parts)
 
 
 def common_subexpressions(nodes: Iterable[Node]) -> list[list[Node]]:
@@ -439,11 +455,6 @@ def numpy_number(kind: Kind) -> Any:
     if isinstance(kind, ArrayKind):
         return kind.owner if kind.is_number else kind
     return {float: numpy.float64, int: numpy.int64, bool: numpy.bool_}.get(kind, kind)
-
-
-def kind_of_part(part: Node | Constant) -> Kind:
-    """The kind of a number or array in a template."""
-    return kind_of(part.value)
 
 
 def is_value(value: Any) -> bool:

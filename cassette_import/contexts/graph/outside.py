@@ -19,7 +19,7 @@ from cassette_import.kits.events import OVERDUBBED, CallSite, nearest_site
 from cassette_import.kits.numbers.numeric_values import can_change
 from cassette_import.kits.outliving import CODE, COPIED, OPAQUE, copy_of, fill, outliving
 
-__all__ = ["NOT_FOLLOWED", "Outside", "namespace", "reachable", "stores_the_same"]
+__all__ = ["NOT_FOLLOWED", "Outside", "namespace", "reachable", "slots_of", "stores_the_same"]
 
 NOT_FOLLOWED: Final = (*OPAQUE, Context)
 """Where the search for references ends: a suspended generator refers to its context, which has noted all changes."""
@@ -161,10 +161,11 @@ def reachable(known: list[Any]) -> dict[int, Any]:
     return found
 
 
-def _slots(owner: Any) -> list[str]:
+def slots_of(kind: type) -> list[str]:
+    """The names of the slots of a class."""
     names: list[str] = []
-    for kind in type(owner).__mro__:
-        slots = vars(kind).get("__slots__", ())
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ())
         names += [slots] if isinstance(slots, str) else slots
     return [name for name in names if name not in ("__dict__", "__weakref__")]
 
@@ -176,7 +177,7 @@ def _content(owner: Any) -> list[Any]:
         return [copy_of(owner)]
     if can_change(owner):
         return [owner.copy()]
-    slots = {name: _stored(owner, name) for name in _slots(owner)}
+    slots = {name: _stored(owner, name) for name in slots_of(type(owner))}
     attributes = namespace(owner)
     return [None if attributes is None else dict(attributes), slots]
 

@@ -13,10 +13,10 @@ import sys
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata
-from cassette_import.contexts.graph.arrays import CHANGED_ARRAY, leaves_numbers, owner_of
-from cassette_import.contexts.graph.context import LITERALS, TraceContext
+from cassette_import.contexts.graph.arrays import CHANGED_ARRAY, creators, leaves_numbers, owner_of
+from cassette_import.contexts.graph.context import TraceContext
 from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
-from cassette_import.contexts.graph.nodes import Node, refusal, same
+from cassette_import.contexts.graph.nodes import LITERALS, Node, refusal, same
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.kits.events import nearest_site
 from cassette_import.kits.numbers.lost_numbers import unshared
@@ -32,10 +32,6 @@ __all__ = ["CONTAINERS", "TraceContext", "bound", "called", "changes_array", "it
 # An array that gets unknown numbers is a node from the call on that has made it. That is known when the first such
 # number is assigned: the trace begins again then.
 
-_MAKERS: Final = (
-    *("zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity", "zeros_like", "ones_like"),
-    *("empty_like", "full_like", "array"),
-)
 _registered: Final[set[Any]] = set()
 
 
@@ -44,7 +40,7 @@ def register_arrays() -> None:
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or _registered or not hasattr(numpy, "full_like"):
         return
-    functions = [*(getattr(numpy, name) for name in _MAKERS), numpy.ndarray.copy]
+    functions = [*creators(), numpy.ndarray.copy]
     _registered.update(functions)
     TraceContext.overdub.register(*functions)(_made)
 
@@ -134,7 +130,7 @@ def _size(ctx: Any, f: Any, value: Any) -> Any:
 def _iterate(ctx: Any, f: Any, value: Any, *more: Any, **keywords: Any) -> Any:
     node = ctx.node_of(value)
     if node is None:
-        _check_iterator(ctx, value)
+        ctx.check_iterator(value)
         return call_without_overload(
             f, (value, *map(ctx.decided, more)), {name: ctx.decided(one) for name, one in keywords.items()}
         )
@@ -147,16 +143,9 @@ def _iterate(ctx: Any, f: Any, value: Any, *more: Any, **keywords: Any) -> Any:
     return call_without_overload(f, (bound(ctx, items),), {})
 
 
-def _check_iterator(ctx: Any, value: Any) -> None:
-    if hasattr(type(plain(value)), "__next__") and ctx.outside.forbids(plain(value)):
-        raise ctx.refuse(
-            refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
-        )
-
-
 @hidden
 def _next(ctx: Any, f: Any, iterator: Any, *default: Any) -> Any:
-    _check_iterator(ctx, iterator)
+    ctx.check_iterator(iterator)
     return call_without_overload(f, (iterator, *default), {})
 
 

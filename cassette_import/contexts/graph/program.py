@@ -20,8 +20,9 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.graph.arrays import Change
-from cassette_import.contexts.graph.known_functions import makes_text, module_of, never_raises
+from cassette_import.contexts.graph.known_functions import BINARY, UNARY, makes_text, module_of, never_raises
 from cassette_import.contexts.graph.nodes import (
+    LITERALS,
     Built,
     Constant,
     Guard,
@@ -31,9 +32,12 @@ from cassette_import.contexts.graph.nodes import (
     Step,
     Template,
     key_of,
+    leaves_in,
+    mapped,
     nodes_in,
     same,
     sources,
+    template_key,
 )
 from cassette_import.contexts.graph.tracing import Argument, Trace, parts_of
 from cassette_import.kits.events import CallSite, characters_before
@@ -61,16 +65,8 @@ __all__ = [
 
 # ---- operations, guards and constants as text of Python programs
 
-_BINARY: Final[dict[Any, str]] = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.matmul: "@", operator.truediv: "/",
-    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.lshift: "<<", operator.rshift: ">>",
-    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.concat: "+",
-    operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.gt: ">", operator.ge: ">=",
-    operator.is_: "is", operator.is_not: "is not",
-}  # fmt: skip
-_UNARY: Final[dict[Any, str]] = {
-    operator.neg: "-", operator.pos: "+", operator.invert: "~", operator.not_: "not ",
-}  # fmt: skip
+_BINARY: Final = {**BINARY, operator.is_: "is", operator.is_not: "is not"}
+_UNARY: Final = {**UNARY, operator.not_: "not "}
 _OWN: Final = "cassette_import"
 
 
@@ -241,7 +237,7 @@ def text_made(node: Node) -> Template | None:
 
 def text(given: Template, operand: str) -> str:
     """The text of a value."""
-    kind: Any = given.type if isinstance(given, Node) else type(given.value) if isinstance(given, Constant) else object
+    kind: Any = object if isinstance(given, Built) else type(given.value)
     if not issubclass(kind, str):
         return f"str({operand})"
     if kind.__str__ is not str.__str__:
@@ -260,13 +256,8 @@ def check_result(result: Template) -> None:
 
 def _classes_of_texts(templates: Iterable[Template]) -> Iterator[Any]:
     """The classes of texts that are not `str` itself."""
-    for one in templates:
-        if isinstance(one, Built):
-            yield from _classes_of_texts(one.parts)
-        else:
-            kind = one.type if isinstance(one, Node) else type(one.value)
-            if issubclass(kind, str) and kind is not str:
-                yield kind
+    kinds: list[Any] = [type(leaf.value) for template in templates for leaf in leaves_in(template)]
+    return (kind for kind in kinds if issubclass(kind, str) and kind is not str)
 
 
 def _check_texts(node: Node) -> None:
@@ -320,14 +311,14 @@ _SYNTAX: Final[dict[Any, Callable[[Node, Sequence[str]], str]]] = {
 }
 
 
-def expression(template: Template, known: Mapping[int, str], names: Names) -> str:
-    """A value as an expression; `known` has the text of each node, by number."""
+def expression(template: Template, text_of: Callable[[Node], str], names: Names) -> str:
+    """A value as an expression; `text_of` gives the text of each node."""
     if isinstance(template, Node):
-        return known[template.number]
+        return text_of(template)
     if isinstance(template, Constant):
         made = names.constant(template.value)
         return f"{made}.copy()" if type(template) is Made and can_change(template.value) else made
-    parts = [expression(part, known, names) for part in template.parts]
+    parts = [expression(part, text_of, names) for part in template.parts]
     if template.kind is list:
         return f"[{', '.join(parts)}]"
     if template.kind is tuple:
@@ -343,16 +334,16 @@ def expression(template: Template, known: Mapping[int, str], names: Names) -> st
     )
 
 
-def operation(node: Node, known: Mapping[int, str], names: Names) -> str:
+def operation(node: Node, text_of: Callable[[Node], str], names: Names) -> str:
     """The expression of an operation with its operands."""
     made_of = text_made(node)
     if made_of is not None:
-        return text(made_of, expression(made_of, known, names))
-    operands = [expression(part, known, names) for part in operands_of(node)]
+        return text(made_of, expression(made_of, text_of, names))
+    operands = [expression(part, text_of, names) for part in operands_of(node)]
     holder = node.operands[0] if node.function in (operator.getitem, operator.contains) else None
     if holder is not None and not isinstance(holder, Node) and _is_table(holder):
         operands[0] = names.table(operands[0])
-    keywords = {name: expression(part, known, names) for name, part in node.keywords.items()}
+    keywords = {name: expression(part, text_of, names) for name, part in node.keywords.items()}
     return call(node, operands, keywords, names)
 
 
@@ -528,7 +519,6 @@ class ProgramFrame:
 # A loop has columns, the constants and results that differ from iteration to iteration, and variables, whose results
 # are used in the next iteration.
 
-_LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
 FEWEST: Final = 16
 """Loops of fewer iterations stay unrolled."""
 _TRIES: Final = 8
@@ -613,8 +603,8 @@ class Loop:
         if isinstance(step, Guard):
             node: Any = next(parts)
             return Guard(step.test, node, step.expected, step.site)
-        operands = tuple(_filled(part, parts) for part in step.operands)
-        named = {name: _filled(part, parts) for name, part in step.keywords.items()}
+        operands = tuple(mapped(part, lambda leaf: next(parts)) for part in step.operands)
+        named = {name: mapped(part, lambda leaf: next(parts)) for name, part in step.keywords.items()}
         made = Node(step.number, step.function, operands, named, step.value, step.site)
         made.fixed = step.fixed
         return made
@@ -623,7 +613,7 @@ class Loop:
         """A leaf of the body: of the second iteration, or an input that stands for a column."""
         if self._place(column[1]) is not None or all(_same(one, column[1]) for one in column):
             return column[1]
-        key = tuple(map(_key, column))
+        key = tuple(template_key(leaf, {}) for leaf in column)
         number = self._numbers.setdefault(key, len(self._numbers))
         if number == len(self.columns):
             self.columns.append(column)
@@ -720,38 +710,17 @@ def _shape(template: Template) -> Hashable:
 def _leaves(step: Step) -> Iterator[Node | Constant]:
     parts: tuple[Template, ...] = (step.node,) if isinstance(step, Guard) else (*step.operands, *step.keywords.values())
     for part in parts:
-        yield from _leaves_of(part)
-
-
-def _leaves_of(template: Template) -> Iterator[Node | Constant]:
-    if isinstance(template, Built):
-        for part in template.parts:
-            yield from _leaves_of(part)
-    else:
-        yield template
-
-
-def _filled(template: Template, leaves: Iterator[Template]) -> Template:
-    if isinstance(template, Built):
-        return Built(template.kind, tuple(_filled(part, leaves) for part in template.parts), template.keys)
-    return next(leaves)
+        yield from leaves_in(part)
 
 
 def _is_literal(leaf: Template) -> bool:
-    return isinstance(leaf, Constant) and type(leaf.value) in _LITERALS
+    return isinstance(leaf, Constant) and type(leaf.value) in LITERALS
 
 
 def _same(one: Template, other: Template) -> bool:
     if isinstance(one, Constant) and isinstance(other, Constant):
         return same(one.value, other.value)
     return isinstance(one, Node) and isinstance(other, Node) and one.number == other.number
-
-
-def _key(leaf: Template) -> Hashable:
-    if isinstance(leaf, Node):
-        return "node", leaf.number
-    value = leaf.value if isinstance(leaf, Constant) else None
-    return (type(value), repr(value)) if type(value) in _LITERALS else ("object", id(value))
 
 
 # ---- paths through a function as one readable program: straight-line code, and `if` for guards
@@ -983,10 +952,10 @@ class _Writer(ProgramFrame):
             known[node.number] = made
 
     def _call(self, node: Node, known: dict[int, str]) -> str:
-        return operation(node, known, self.names)
+        return operation(node, lambda source: known[source.number], self.names)
 
     def _expression(self, template: Template, known: dict[int, str]) -> str:
-        return expression(template, known, self.names)
+        return expression(template, lambda source: known[source.number], self.names)
 
 
 _COMPARISONS: Final = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)

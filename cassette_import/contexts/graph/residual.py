@@ -8,15 +8,13 @@ import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final
 
-from cassette_import.contexts.graph.context import LITERALS
 from cassette_import.contexts.graph.flow import Flow
-from cassette_import.contexts.graph.flow.blocks import Check
+from cassette_import.contexts.graph.flow.blocks import Check, Jump
 from cassette_import.contexts.graph.flow.recording import GrowingFlow
 from cassette_import.contexts.graph.flow.statements import (
     Choice,
     Copies,
     Early,
-    Leave,
     Loop,
     Missing,
     Select,
@@ -25,16 +23,19 @@ from cassette_import.contexts.graph.flow.statements import (
     has_one_type,
     has_open_loops,
     lowered,
-    read_by,
+    nodes_read,
 )
 from cassette_import.contexts.graph.flow.statements import ends as never_ends
+from cassette_import.contexts.graph.known_functions import OPERATORS
 from cassette_import.contexts.graph.nodes import (
+    LITERALS,
     NUMBERS,
     Constant,
     Guard,
     GuardFailed,
     Node,
     NotRepresentable,
+    Template,
     leaves_in,
 )
 from cassette_import.contexts.graph.program import (
@@ -48,7 +49,7 @@ from cassette_import.contexts.graph.program import (
     operation,
     program,
 )
-from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
+from cassette_import.contexts.graph.tracing import Trace, is_unknown, marked, trace, unknown
 from cassette_import.interpreter.callables import python_function
 
 __all__ = ["NUMBER_FUNCTIONS", "Residual", "flow_program", "inline", "residual"]
@@ -58,12 +59,10 @@ __all__ = ["NUMBER_FUNCTIONS", "Residual", "flow_program", "inline", "residual"]
 NUMBER_FUNCTIONS: Final[frozenset[Any]] = frozenset(
     {
         *(one for one in vars(math).values() if callable(one)),
-        *(abs, pow, round, operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
-        *(operator.mod, operator.pow, operator.lshift, operator.rshift, operator.and_, operator.or_, operator.xor),
-        *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_, operator.truth),
-        *(operator.neg, operator.pos, operator.invert, operator.abs),
+        *(abs, pow, round, operator.abs, operator.not_, operator.truth),
+        *OPERATORS,
     }
-)
+) - {operator.matmul, operator.concat}
 """The functions of numbers that a program may call. The recorder refuses those whose result is no number."""
 
 _Ends = frozenset[tuple[Hashable, bool]]
@@ -128,9 +127,6 @@ class _FlowWriter(ProgramFrame):
             return self._name(node.number)
         return self._known[node.number]
 
-    def _texts(self, nodes: Iterable[Node]) -> dict[int, str]:
-        return {node.number: self._result(node) for node in nodes}
-
     # ---- statements
 
     def _body(self, body: Sequence[Statement], indent: int, ends: _Ends) -> None:
@@ -153,17 +149,16 @@ class _FlowWriter(ProgramFrame):
                 self._loop(one, indent)
             elif isinstance(one, Early):
                 self._early(one, indent, here)
-            elif isinstance(one, Leave):
+            elif isinstance(one, Jump):
                 self._leave(one, indent, here)
             elif isinstance(one, Missing):
                 self.line(indent, f"raise LookupError({_what(one.node)!r})")
             else:
-                value = expression(one.value, self._texts(read_by(one)), self.names)
-                self.line(indent, f"return {value}")
+                self.line(indent, f"return {self._expression(one.value)}")
 
     def _nodes_read(self, one: Statement) -> Iterable[Node]:
         """The nodes that a statement reads; a variable without a value may be copied."""
-        nodes = read_by(one)
+        nodes = nodes_read(one)
         return (node for node in nodes if node.number in self._variables.folded) if isinstance(one, Copies) else nodes
 
     def _operation(self, node: Node, indent: int) -> None:
@@ -186,13 +181,15 @@ class _FlowWriter(ProgramFrame):
             self.unless(indent, f"type({self._name(node.number)}) is {kind}", f"the type of {node.label}")
 
     def _call(self, node: Node) -> str:
-        return operation(node, self._texts(node.sources), self.names)
+        return operation(node, self._result, self.names)
+
+    def _expression(self, template: Template) -> str:
+        return expression(template, self._result, self.names)
 
     def _select(self, node: Select) -> str:
         for part in node.parts:
             self._known[part.number] = self._select(part) if isinstance(part, Select) else self._call(part)
-        texts = self._texts(node.sources)
-        test, *values = (expression(one, texts, self.names) for one in node.operands)
+        test, *values = map(self._expression, node.operands)
         if node.kind == "if":
             return f"({values[0]} if {bare(test)} else {values[1]})"
         return f"({test} {node.kind} {values[0]})"
@@ -214,11 +211,10 @@ class _FlowWriter(ProgramFrame):
                     self.line(indent, self._result(source))
                 continue
             name = self._name(target.number)
-            value = Constant(None) if source is None else source
-            found = expression(value, self._texts([value] if isinstance(value, Node) else []), self.names)
-            if name != found:
+            text = self._expression(Constant(None) if source is None else source)
+            if name != text:
                 targets.append(name)
-                sources.append(found)
+                sources.append(text)
         if targets:
             sources = [bare(sources[0])] if len(sources) == 1 else sources
             self.line(indent, f"{', '.join(targets)} = {', '.join(sources)}")
@@ -271,8 +267,7 @@ class _FlowWriter(ProgramFrame):
         body, orelse, head = one.body, one.orelse, "while True:"
         if one.counter is not None:
             assert one.start is not None
-            texts = self._texts(read_by(one))
-            start, stop = (bare(expression(part, texts, self.names)) for part in (one.start, one.counter.stop))
+            start, stop = (bare(self._expression(part)) for part in (one.start, one.counter.stop))
             step = one.counter.step
             limits = [stop] if (start, step) == ("0", 1) else [start, stop, *([str(step)] if step != 1 else [])]
             head = f"for {self._name(one.counter.join.number)} in range({', '.join(limits)}):"
@@ -291,7 +286,7 @@ class _FlowWriter(ProgramFrame):
             return None
         ending = last.sides[False]
         jump = ending[-1] if ending else None
-        if not (isinstance(jump, Leave) and jump.key == one.key and not jump.again):
+        if not (isinstance(jump, Jump) and jump.target == one.key and not jump.again):
             return None
         if any(isinstance(part, (Choice, Loop, Early)) for part in ending):
             return None
@@ -331,28 +326,28 @@ class _FlowWriter(ProgramFrame):
             self.lines += [line[4:] for line in otherwise]
         for target, name in inner.items():
             self.line(indent, f"if {name}:")
-            self._leave(Leave(target), indent + 1, _NOWHERE)
+            self._leave(Jump(target), indent + 1, _NOWHERE)
 
     def _early(self, one: Early, indent: int, ends: _Ends) -> None:
         if one.is_loop:
-            body = one.body if never_ends(one.body) else [*one.body, Leave(one.key)]
+            body = one.body if never_ends(one.body) else [*one.body, Jump(one.key)]
             self._construct(one.key, "while True:", body, _NOWHERE, indent)
         else:
             self._body(one.body, indent, ends | {(one.key, False)})
 
-    def _leave(self, one: Leave, indent: int, ends: _Ends) -> None:
-        if (one.key, one.again) in ends:
+    def _leave(self, one: Jump, indent: int, ends: _Ends) -> None:
+        if (one.target, one.again) in ends:
             return
-        is_innermost = bool(self._constructs) and self._constructs[-1] == one.key
+        is_innermost = bool(self._constructs) and self._constructs[-1] == one.target
         if one.again:
             if not is_innermost:
                 raise NotRepresentable("a jump leads out of an inner loop to the next iteration of an outer one")
             self.line(indent, "continue")
             return
         if not is_innermost:
-            name = self._leaving.setdefault(one.key, "")
+            name = self._leaving.setdefault(one.target, "")
             if not name:
-                name = self._leaving[one.key] = self.names.new("leaves")
+                name = self._leaving[one.target] = self.names.new("leaves")
             self.line(indent, f"{name} = True")
         self.line(indent, "break")
 
@@ -556,13 +551,6 @@ def _has_numbers(found: Trace) -> bool:
     return all(node.type in NUMBERS for node in found.inputs) and all(type(one) in LITERALS for one in parts)
 
 
-def marked(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments as unknown ones; as they are, if some are marked already."""
-    if any(map(is_unknown, args)):
-        return args
-    return tuple(unknown(*pair) for pair in zip(argument_names(f, len(args)), args, strict=True))
-
-
 def residual(f: Callable[..., Any], *args: Any, on_guard: str = "trace") -> Residual:
     """What is left of an unmodified function where some of its arguments are known: a function of the others.
 
@@ -625,5 +613,4 @@ def inline(f: Callable[..., Any], *args: Any) -> Residual:
     >>> inline(program, 1.0, 2.0)(3.0, 4.0)
     48.0
     """
-    pairs = zip(argument_names(f, len(args)), args, strict=True)
-    return residual(f, *[unknown(*pair) for pair in pairs])
+    return residual(f, *marked(f, args))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from cassette_import.activation.verbs import overdub
@@ -18,13 +19,14 @@ from cassette_import.contexts.graph.nodes import (
     NotRepresentable,
     Step,
     Template,
-    evaluated,
     leaves_in,
+    mapped,
     nodes_in,
+    recorded_value,
     refusal,
     same,
 )
-from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable
+from cassette_import.contexts.graph.outside import NOT_FOLLOWED, Outside, namespace, reachable, slots_of
 from cassette_import.contexts.graph.overloads import TraceContext as _Traced
 from cassette_import.contexts.graph.overloads import register_optional
 from cassette_import.errors import NotOverdubbable
@@ -38,9 +40,9 @@ __all__ = [
     "Argument",
     "Parts",
     "Trace",
-    "argument_names",
     "is_plain_object",
     "is_unknown",
+    "marked",
     "store_of",
     "template_of",
     "trace",
@@ -54,7 +56,6 @@ __all__ = [
 # with the changes.
 
 _COPIED: Final = (set, bytearray, deque)
-_CONTAINERS: Final = (list, tuple, dict)
 _MOST: Final = 10_000
 _DEEPEST: Final = 100
 _REFUSED: Final = "a graph cannot represent this"
@@ -93,9 +94,7 @@ class Parts:
 
     def made_anew(self, result: Template) -> Template:
         """The template, with copies of what is not older than the call."""
-        if isinstance(result, Built):
-            return Built(result.kind, tuple(map(self.made_anew, result.parts)), result.keys)
-        return self._anew(result.value, 0) if isinstance(result, Constant) else result
+        return mapped(result, lambda one: self._anew(one.value, 0) if isinstance(one, Constant) else one)
 
     def _anew(self, value: Any, depth: int) -> Template:
         kind = type(value)
@@ -106,12 +105,9 @@ class Parts:
             raise NotRepresentable(f"{_REFUSED}: the result contains itself\nReturn its parts")
         if can_change(value) or kind in _COPIED:
             return Made(value.copy())  # its former content comes back after the trace
-        if kind in (list, tuple):
-            return Built(kind, tuple(self._anew(one, depth + 1) for one in value))
-        if kind is dict:
-            return Built(kind, tuple(self._anew(one, depth + 1) for one in value.values()), tuple(value))
-        if is_plain_object(value):
-            return Built(kind, tuple(self._anew(one, depth + 1) for one in vars(value).values()), tuple(vars(value)))
+        content = _content(value)
+        if content is not None:
+            return Built(kind, tuple(self._anew(one, depth + 1) for one in content.values()), _keys(kind, content))
         if is_restored:
             raise NotRepresentable(
                 f"{_REFUSED}: the result has a known {kind.__name__} that the function changes\nReturn its parts"
@@ -128,11 +124,23 @@ def _changeable(values: list[Any]) -> dict[int, tuple[Any, ...]]:
         kind = type(one)
         if id(one) in entries:
             continue
-        if kind in (*_COPIED, *_CONTAINERS) or can_change(one) or is_plain_object(one):
+        content = _content(one)
+        if kind in _COPIED or can_change(one) or content is not None:
             entries[id(one)] = one, []
-        work += one if kind in (list, tuple) else one.values() if kind is dict else ()
-        work += vars(one).values() if is_plain_object(one) else ()
+        work += (content or {}).values()
     return entries
+
+
+def _content(value: Any) -> dict[Any, Any] | None:
+    """The parts of a list, tuple, dict or simple object, by place, key or attribute; None for other values."""
+    if type(value) in (list, tuple):
+        return dict(enumerate(value))
+    return value if type(value) is dict else vars(value) if is_plain_object(value) else None
+
+
+def _keys(kind: type, content: dict[Any, Any]) -> tuple[Any, ...]:
+    """The keys of a dict, or the names of attributes; none for the items of a list."""
+    return () if kind in (list, tuple) else tuple(content)
 
 
 def is_plain_object(value: Any) -> bool:
@@ -140,11 +148,7 @@ def is_plain_object(value: Any) -> bool:
     kind: Any = type(value)
     is_heap_type = bool(kind.__flags__ & 1 << 9)
     new: Any = kind.__new__
-    return is_heap_type and new is object.__new__ and namespace(value) is not None and not _slots_of(kind)
-
-
-def _slots_of(kind: type) -> list[str]:
-    return [name for base in kind.__mro__ for name in vars(base).get("__slots__", ()) if name != "__dict__"]
+    return is_heap_type and new is object.__new__ and namespace(value) is not None and not slots_of(kind)
 
 
 def store_of(ctx: TraceContext) -> Any:
@@ -283,53 +287,39 @@ def _read(name: str, template: Template, value: Any, results: dict[int, Any]) ->
         if not same(value, template.value):
             raise GuardFailed(f"another path: {name} was {template.value!r}, and is {value!r}")
     else:
-        for key, part, place in parts_of(name, template):
-            found = _part(template, value, key)
-            if found is _MISSING:
-                raise GuardFailed(f"another path: {name} has another structure")
-            _read(place, part, found, results)
-
-
-_MISSING: Final = object()
-
-
-def _part(template: Built, value: Any, key: Any) -> Any:
-    """A part of a value with the structure of a template; `_MISSING` if it has another one."""
-    kind: Any = type(value)
-    if kind is not template.kind:
-        return _MISSING
-    if template.kind in (list, tuple):
-        return value[key] if len(value) == len(template.parts) else _MISSING
-    if template.kind is dict:
-        return value[key] if list(value) == list(template.keys) else _MISSING
-    return vars(value)[key] if tuple(vars(value)) == template.keys else _MISSING
+        parts = parts_of(name, template)
+        content = _content(value) if type(value) is template.kind else None
+        if content is None or list(content) != [key for key, _, _ in parts]:
+            raise GuardFailed(f"another path: {name} has another structure")
+        for key, part, place in parts:
+            _read(place, part, content[key], results)
 
 
 def parts_of(name: str, template: Built) -> list[tuple[Any, Template, str]]:
     """The key, the template and the name of each part."""
-    if template.kind in (list, tuple):
-        return [(number, part, f"{name}[{number}]") for number, part in enumerate(template.parts)]
-    if template.kind is dict:
-        return [(key, part, f"{name}[{key!r}]") for key, part in zip(template.keys, template.parts, strict=True)]
-    return [(key, part, f"{name}.{key}") for key, part in zip(template.keys, template.parts, strict=True)]
+    keys = template.keys or range(len(template.parts))
+    return [
+        (key, part, _name_of_part(name, template.kind, key)) for key, part in zip(keys, template.parts, strict=True)
+    ]
 
 
+def _name_of_part(name: str, kind: type, key: Any) -> str:
+    return f"{name}[{key!r}]" if kind in (list, tuple, dict) else f"{name}.{key}"
+
+
+@dataclass(eq=False)
 class Trace:
-    """What one call has done: its inputs, steps and result."""
+    """What one call has done: its inputs, steps and result. `is_changed` says whether a known argument was changed."""
 
-    def __init__(
-        self, arguments: list[Argument], inputs: list[Node], steps: list[Step], result: Template, value: Any
-    ) -> None:
-        self.arguments = arguments
-        self.inputs = inputs
-        self.steps = steps
-        self.result = result
-        self.value = value
-        self.is_changed = False
-        """Whether the function has changed a known argument."""
+    arguments: list[Argument]
+    inputs: list[Node]
+    steps: list[Step]
+    result: Template
+    value: Any
+    is_changed: bool = False
 
 
-def argument_names(f: Callable[..., Any], count: int) -> list[str]:
+def _argument_names(f: Callable[..., Any], count: int) -> list[str]:
     """The names of the first parameters of a function; ``x0`` and so on where it has none."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
@@ -343,6 +333,13 @@ def argument_names(f: Callable[..., Any], count: int) -> list[str]:
             parameters.append(parameters[-1])
         names.append(f"x{number}" if star or parameter is None else parameter.name)
     return names
+
+
+def marked(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments as unknown ones; as they are, if some are marked already."""
+    if any(map(is_unknown, args)):
+        return args
+    return tuple(unknown(*pair) for pair in zip(_argument_names(f, len(args)), args, strict=True))
 
 
 def trace(f: Callable[..., Any], args: tuple[Any, ...]) -> Trace:
@@ -412,12 +409,10 @@ def _run(ctx: TraceContext, f: Callable[..., Any], given: list[Any], arguments: 
             _check_effects(ctx, parts.values)
             parts.look_for_outliving(ctx.outside)
         result = parts.made_anew(result)
-        found = Trace(arguments, ctx.inputs, ctx.steps, result, None)
-        found.value = evaluated(result, {node.number: node.value for node in _all_nodes(found)})
+        value = recorded_value(result)
     finally:
         ctx.outside.undo()
-    found.is_changed = ctx.outside.is_changed
-    return found
+    return Trace(arguments, ctx.inputs, ctx.steps, result, value, ctx.outside.is_changed)
 
 
 def _check_effects(ctx: TraceContext, result: list[Any]) -> None:
@@ -445,10 +440,6 @@ def _check_effects(ctx: TraceContext, result: list[Any]) -> None:
         )
 
 
-def _all_nodes(found: Trace) -> list[Node]:
-    return [*found.inputs, *(step for step in found.steps if isinstance(step, Node))]
-
-
 def _given(ctx: TraceContext, value: Any, name: str, count: list[int]) -> tuple[Any, Template]:
     """An argument for the run, and its template."""
     count[0] += 1
@@ -458,24 +449,21 @@ def _given(ctx: TraceContext, value: Any, name: str, count: list[int]) -> tuple[
     if (isinstance(value, _UNKNOWN_TYPES) and kind.__module__ == "builtins") or is_array(value):
         made = ctx.input(value.copy() if is_array(value) else value, name)
         return made, ctx.inputs[-1]
-    if kind in (list, tuple):
-        pairs = [_given(ctx, part, f"{name}[{number}]", count) for number, part in enumerate(value)]
-        items, parts = [pair[0] for pair in pairs], tuple(pair[1] for pair in pairs)
-        made = store_of(ctx).bind_items(kind(map(plain, items)), items)
-        built = Built(kind, parts)
-    elif kind is dict:
-        found = {key: _given(ctx, part, f"{name}[{key!r}]", count) for key, part in value.items()}
-        made = {key: plain(pair[0]) for key, pair in found.items()}
-        store_of(ctx).bind_pairs(made, [(key, pair[0]) for key, pair in found.items()])
-        built = Built(dict, tuple(pair[1] for pair in found.values()), tuple(found))
-    elif is_plain_object(value):
-        found = {key: _given(ctx, part, f"{name}.{key}", count) for key, part in vars(value).items()}
-        made = object.__new__(kind)
-        for key, (part, _) in found.items():
-            object.__setattr__(made, key, plain(part))
-            store_of(ctx).store_part(store_of(ctx).attributes, made, key, part)
-        built = Built(kind, tuple(pair[1] for pair in found.values()), tuple(found))
-    else:
+    content = _content(value)
+    if content is None:
         return value, Constant(value)
+    given = {key: _given(ctx, part, _name_of_part(name, kind, key), count) for key, part in content.items()}
+    parts = {key: part for key, (part, _) in given.items()}
+    store = store_of(ctx)
+    if kind in (list, tuple):
+        made = store.bind_items(kind(map(plain, parts.values())), list(parts.values()))
+    elif kind is dict:
+        made = {key: plain(part) for key, part in parts.items()}
+        store.bind_pairs(made, list(parts.items()))
+    else:
+        made = object.__new__(kind)
+        for key, part in parts.items():
+            object.__setattr__(made, key, plain(part))
+            store.store_part(store.attributes, made, key, part)
     ctx.outside.unknown[id(made)] = made
-    return made, built
+    return made, Built(kind, tuple(template for _, template in given.values()), _keys(kind, content))

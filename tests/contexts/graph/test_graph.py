@@ -177,6 +177,7 @@ def test_a_decision_is_a_guard_and_another_path_is_an_error():
         (lambda x: {1.0: [x]}[x], 1.0, 2.0),
         (lambda x: x if isinstance(x * 2, int) else 0, 3, 3.0),
         (lambda xs: sum(xs), [1.0, 2.0], [1.0]),
+        (lambda xs: len(xs), [], [1.0]),
         (lambda x: x, 1, True),
     ],
 )

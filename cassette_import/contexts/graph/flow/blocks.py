@@ -7,6 +7,7 @@ that differs between the ways to a place has a number of its own, which each way
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, kind_of, same
@@ -32,44 +33,36 @@ class Conflict(Exception):
     """Two runs that come to one place differ in more than numbers."""
 
 
+@dataclass(slots=True, eq=False)
 class Assign:
     """The value that a number of a join gets on this way; None for a variable that is not bound."""
 
-    __slots__ = ("source", "target")
-
-    def __init__(self, target: Node, source: Template | None) -> None:
-        self.target = target
-        self.source = source
+    target: Node
+    source: Template | None
 
 
+@dataclass(slots=True, eq=False)
 class Check:
     """A decision of which one outcome is known."""
 
-    __slots__ = ("expected", "node")
-
-    def __init__(self, node: Node, expected: bool) -> None:
-        self.node = node
-        self.expected = expected
+    node: Node
+    expected: bool
 
 
+@dataclass(slots=True, eq=False)
 class Jump:
     """The end of a block: `break` or `continue` of a loop, or the end of a part."""
 
-    __slots__ = ("again", "target")
-
-    def __init__(self, target: Hashable, again: bool = False) -> None:
-        self.target = target
-        self.again = again
+    target: Hashable
+    again: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class Branch:
     """A decision, and what runs for each outcome that some run has had."""
 
-    __slots__ = ("node", "sides")
-
-    def __init__(self, node: Node, sides: dict[bool, Block]) -> None:
-        self.node = node
-        self.sides = sides
+    node: Node
+    sides: dict[bool, Block]
 
 
 class Counter(NamedTuple):
@@ -81,42 +74,34 @@ class Counter(NamedTuple):
     target: str
 
 
+@dataclass(slots=True, eq=False)
 class Repeat:
     """A loop. It ends by a jump; `iterations` is their number if nothing but the test at its head ends it."""
 
-    __slots__ = ("body", "counter", "iterations", "key")
-
-    def __init__(
-        self, key: Hashable, body: Block, iterations: int | None = None, counter: Counter | None = None
-    ) -> None:
-        self.key = key
-        self.body = body
-        self.iterations = iterations
-        self.counter = counter
+    key: Hashable
+    body: Block
+    iterations: int | None = None
+    counter: Counter | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Part:
     """A block that jumps may leave: the body of a function with several returns."""
 
-    __slots__ = ("body", "key")
-
-    def __init__(self, key: Hashable, body: Block) -> None:
-        self.key = key
-        self.body = body
+    key: Hashable
+    body: Block
 
 
 Item: TypeAlias = Node | Assign | Check | Jump | Branch | Repeat | Part
 
 
+@dataclass(slots=True, eq=False)
 class Block:
     """Items one after the other. It is `cut` if the run has left it before its end."""
 
-    __slots__ = ("cut", "items", "key")
-
-    def __init__(self, key: Hashable, items: list[Item] | None = None, cut: bool = False) -> None:
-        self.key = key
-        self.items: list[Item] = [] if items is None else items
-        self.cut = cut
+    key: Hashable
+    items: list[Item] = field(default_factory=list)
+    cut: bool = False
 
 
 def alike(one: Template | None, other: Template | None) -> bool:

@@ -1,4 +1,4 @@
-"""Calls and stores of a recorded run: the rules of functions that get symbols, and what is refused."""
+"""The context of a recorded run: branches, loops, returns, calls and stores, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
+from cassette_import.activation.context import Context
 from cassette_import.contexts.graph.arrays import METHODS, is_of_array, leaves_numbers, makes_array
 from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Counter, Part, Repeat, union
 from cassette_import.contexts.graph.flow.recorder import (
@@ -19,17 +20,20 @@ from cassette_import.contexts.graph.flow.recorder import (
     Recorder,
     Stale,
     Symbol,
-    applied,
     changes_an_array,
     contains_symbol,
     is_array_symbol,
     is_table,
     value_of,
 )
-from cassette_import.contexts.graph.nodes import kind_of, same
+from cassette_import.contexts.graph.nodes import Node, kind_of, same
+from cassette_import.kits.numbers.numeric_values import is_array
+from cassette_import.passes.if_conversion import loop_conversion
 from cassette_import.passes.if_conversion.converted_code import UNBOUND, ConvertedCode
+from cassette_import.passes.if_conversion.uniform import UNIFORM, UniformLoop
+from cassette_import.rewriting.events import Events
 
-__all__ = ["Calls", "Loop", "SymbolicRange"]
+__all__ = ["FlowContext"]
 
 # ---- loops of a recorded run: unrolled ones, and those that are one piece of code
 
@@ -48,7 +52,7 @@ class SymbolicRange:
         self.start, self.stop, self.step = start, stop, step
 
 
-class Loop:
+class Loop(UniformLoop):
     """A loop: it is unrolled, or one piece of code if a jump or test depends on the arguments.
 
     A loop that is one piece of code has a head, where the values of the iteration before arrive, and an end. Some
@@ -56,6 +60,7 @@ class Loop:
     """
 
     def __init__(self, run: Recorder, iterable: Any, names: tuple[str, ...] = ()) -> None:
+        super().__init__()
         self._run = run
         self._names = names
         self._table: Any = tuple(iterable) if is_table(iterable) and len(iterable) >= _MANY else None
@@ -73,8 +78,6 @@ class Loop:
         """How many iterations are still to come before the loop is code."""
         self._is_part = False
         self._repeat: Repeat | None = None
-        self._has_ended = False
-        """Whether the run has come to the end of the loop, and has not left it before."""
         self._has_unbound = False
         """Whether a variable is not bound before the first iteration."""
         self._bodies: list[Block] = []
@@ -210,9 +213,6 @@ class Loop:
         while run.active and self.goes(compare(self._index, self._iterable.stop), *self._values):
             yield self._index if self._table is None else run.item(self._table, self._index)
 
-    def turn(self, *values: Any) -> None:
-        """Begin an iteration of a `for` loop."""
-
     def again(self, *values: Any) -> _Values:
         """End an iteration; returns the variables of the next one."""
         run = self._run
@@ -310,10 +310,6 @@ class Loop:
         run.active = False
         return False
 
-    def ends(self, *values: Any) -> None:
-        """The loop has ended, and has an `else` clause."""
-        self._has_ended = True
-
     def alone(self) -> None:
         """Refuse a jump out of a `try` or `with` statement that only some arguments make."""
         if self._repeat is not None or self._is_part or not self._is_uniform():
@@ -323,11 +319,7 @@ class Loop:
         """Whether the `else` clause runs."""
         if self._repeat is not None or self._is_part:
             raise self._run.refuse("a loop that depends on the arguments has an else clause")
-        return self._has_ended
-
-    def otherwise(self, *values: Any) -> _Values:
-        """Begin the `else` clause."""
-        return values
+        return super().ended()
 
     # ---- the end
 
@@ -379,7 +371,117 @@ def _kind(value: Any) -> Any:
     return kind_of(value.node.value if type(value) is Symbol else value)
 
 
-# ---- calls and stores of a recorded run: the rules of functions that get symbols, and what is refused
+# ---- what converted code calls at its branches and returns: the run takes one side, and is recorded on it
+
+
+class Choice:
+    """A branch of which this run takes one side."""
+
+    __slots__ = ("_block", "_key", "_names", "_run", "_truth")
+    both: Final = True
+
+    def __init__(self, run: Recorder, node: Node, names: tuple[str, ...]) -> None:
+        self._run = run
+        self._names = names
+        self._truth = bool(node.value)
+        self._key = run.place()
+        self._block = run.block
+        side = Block((*self._key, self._truth))
+        run.add(Branch(node, {self._truth: side}))
+        run.block = side
+        run.opens(self._key)
+
+    def one(self) -> bool:
+        """Whether the first side runs."""
+        return self._truth
+
+    def two(self) -> bool:
+        """Whether the second side runs."""
+        return not self._truth
+
+    def swap(self, *values: Any) -> _Values:
+        """The variables before the second side."""
+        return values
+
+    def join(self, *values: Any) -> _Values:
+        """End the side; return the variables after it."""
+        run = self._run
+        run.closes(self._key)
+        if run.active:
+            values = run.arrive(self._key, values, self._names)
+        else:
+            self._block.cut = True
+            run.block.cut = True
+        run.block = self._block
+        return values
+
+    def value(self, one: Any, other: Any) -> Any:
+        """The value of an expression of which one side has run."""
+        return self.join(one if self._truth else other)[0]
+
+
+class Frame:
+    """A function with several returns. If the arguments decide between them, its body is a part that jumps leave."""
+
+    def __init__(self, run: Recorder) -> None:
+        self._run = run
+        self._key = (*run.place(), "return")
+        self._start = self._block = run.block
+        self._value: Any = None
+        self.value: Any = None
+        self._is_part = self._key in run.shared.labels
+        self._has_returned = False
+        self._loops = len(run.loops)
+        if self._is_part:
+            part = Part(self._key, Block((*self._key, "body")))
+            run.add(part)
+            run.block = self._block = part.body
+            run.opens(self._key)
+
+    def returns(self, value: Any) -> bool:
+        """Whether to return now; otherwise, the jump is recorded."""
+        run = self._run
+        if run.block is not self._block:
+            for loop in run.loops[self._loops :]:
+                loop.is_returned_from()
+        if not self._is_part:
+            del run.loops[self._loops :]
+            if run.block is not self._start:
+                run.shared.labels.add(self._key)
+                raise Again
+            self.value = value
+            return True
+        self._arrives(value)
+        run.jumps(self._key)
+        return False
+
+    def _arrives(self, value: Any) -> None:
+        run = self._run
+        run.notes(self._key, self._key)
+        self._value = run.arrive(self._key, (value,))[0]
+        self._has_returned = True
+
+    def alone(self) -> None:
+        """Refuse a `return` in a `try` or `with` statement that only some arguments make."""
+        if self._is_part or self._run.block is not self._start:
+            raise self._run.refuse("a return from a try or with statement depends on the arguments")
+
+    def result(self) -> Any:
+        """The value of the function, at its end."""
+        run = self._run
+        if not self._is_part:
+            return None
+        if run.active:
+            self._arrives(None)
+        while run.regions and run.regions.pop()[0] != self._key:
+            pass
+        run.block = self._start
+        run.active = True
+        del run.loops[self._loops :]
+        return self._value
+
+
+# ---- the context of a recorded run: what converted code calls, and the rules of functions that get symbols
 
 _LISTS: Final = (list, dict, set)
 _SEEN: Final = frozenset({*_LISTS, Stale})
@@ -388,12 +490,101 @@ _CHANGING: Final = frozenset({"sort", "reverse", "update", "setdefault", "__seti
 _FOLDS: Final = (sum, min, max)
 
 
-class Calls(ConvertedCode):
-    """The part of the context that makes calls and stores."""
+class FlowContext(Context, ConvertedCode, events=Events.NONE):
+    """Runs a function with symbols in the place of numbers, and records what it does with them."""
+
+    passes: Any = [loop_conversion]
 
     def __init__(self, run: Recorder, roots: frozenset[str]) -> None:
+        super().__init__()
         self.run = run
         self.roots = roots
+
+    # ---- branches
+
+    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
+        """A branch."""
+        return Choice(self.run, test.node, names) if type(test) is Symbol else UNIFORM[bool(test)]
+
+    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
+        """A loop."""
+        return Loop(self.run, iterable[0] if iterable else None, names)
+
+    def frame(self) -> Frame:
+        """A function that is left in several places."""
+        return Frame(self.run)
+
+    def alive(self) -> bool:
+        """Whether the run has not left."""
+        return self.run.active
+
+    # ---- expressions
+
+    def not_(self, value: Any) -> Any:
+        """`not value`."""
+        return self.run.operation(operator.not_, value) if type(value) is Symbol else not value
+
+    def is_(self, one: Any, other: Any) -> Any:
+        """`one is other`."""
+        for value in (one, other):
+            if type(value) is Stale:
+                raise value.error()
+        if type(one) is Symbol and type(other) is Symbol:
+            raise self.run.refuse("the identity of an unknown number decides")
+        for symbol, single in ((one, other), (other, one)):
+            if type(symbol) is Symbol:
+                if type(single) is not symbol.node.type:
+                    return False
+                if type(single) is bool:
+                    return self.run.operation(operator.eq, symbol, single)
+                raise self.run.refuse("the identity of an unknown number decides")
+        return one is other
+
+    def contains(self, item: Any, container: Any) -> Any:
+        """`item in container`: each comparison is a check."""
+        if contains_symbol(item) and not isinstance(container, (list, tuple)):
+            raise self.run.refuse("an unknown number is looked up")
+        return item in container
+
+    def item(self, holder: Any, key: Any) -> Any:
+        """`holder[key]`."""
+        if contains_symbol(key):
+            if is_array_symbol(holder) or (self.run.arrays and is_array(holder)):
+                return self.run.item(holder, key)
+            if is_array_symbol(key) and key.node.value.dtype.kind in "iu":
+                key = self.run.operation(int, key)
+            if type(key) is Symbol and key.node.type in (int, bool) and is_table(holder):
+                return self.run.item(holder, key)
+            raise self.run.refuse("an item with an unknown index is read")
+        return holder[key]
+
+    def mod(self, one: Any, other: Any) -> Any:
+        """`one % other`."""
+        if contains_symbol(other) and isinstance(one, (str, bytes)):
+            raise self.run.refuse("the text of an unknown number is made")
+        return one % other
+
+    def subject(self, value: Any) -> Any:
+        """The subject of `match`."""
+        if contains_symbol(value):
+            raise self.run.refuse("an unknown number is the subject of match")
+        return value
+
+    def made(self, value: Any) -> Any:
+        """A display."""
+        return self.run.made(value)
+
+    # ---- variables, exceptions, scopes
+
+    def caught(self) -> None:
+        """Refuse a handler: what raised was a way of its own."""
+        raise self.run.refuse("the program catches an exception")
+
+    def refuses(self, what: str) -> None:
+        """Refuse a construct."""
+        raise self.run.refuse(f"{what} cannot be followed")
+
+    # ---- calls
 
     def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Make a call of the program."""
@@ -415,7 +606,7 @@ class Calls(ConvertedCode):
         if any(f is one for one in _FOLDS) and len(arguments) == 1 and hasattr(type(arguments[0]), "__next__"):
             arguments = (list(arguments[0]),)
         if self.run.arrays and (contains_symbol(arguments) or contains_symbol(keywords)):
-            found = applied(self.run, f, arguments, keywords)
+            found = self.run.applied(f, arguments, keywords)
             if found is not NOT_OF_ARRAYS:
                 return found
         elif self.run.arrays and makes_array(f):
@@ -537,16 +728,17 @@ def _is_of_arrays(f: Any) -> bool:
 # ---- rules
 
 
-def _isinstance(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _of_type(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     one, *rest = arguments
-    return f(one.node.value, *rest) if type(one) is Symbol else f(one, *rest)
+    return f(one.node.value, *rest) if type(one) is Symbol else f(one, *rest, **keywords)
 
 
-def _type(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    return arguments[0].node.type if type(arguments[0]) is Symbol else f(*arguments, **keywords)
+def _asks(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
+    """A function that asks the symbols: each truth is a check, and a length or an attribute is known."""
+    return f(*arguments)
 
 
-def _extreme(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _extreme(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
     kinds = {kind_of(value_of(one)) for one in items}
     if keywords or len(kinds) != 1 or not (kinds <= {int, float} or is_array_symbol(items[0])):
@@ -554,7 +746,7 @@ def _extreme(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     return items[0] if len(items) == 1 else context.run.operation(f, *items)
 
 
-def _range(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _range(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     start, stop, step = (0, *arguments, 1) if len(arguments) == 1 else (*arguments, 1)[:3]
     if type(step) is Symbol or not step:
         raise context.run.refuse("a range has an unknown step")
@@ -564,21 +756,17 @@ def _range(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     return SymbolicRange(start, stop, step)
 
 
-def _python_integer(context: Calls, one: Any) -> Any:
+def _python_integer(context: FlowContext, one: Any) -> Any:
     """A limit of a range, which may be one of NumPy's integers."""
     is_integer = is_array_symbol(one) and one.node.value.dtype.kind in "iu"
     return context.run.operation(int, one) if is_integer else one
 
 
-def _length(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-    return len(arguments[0])
-
-
-def _divmod(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _divmod(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     return tuple(context.run.operation(part, *arguments) for part in (operator.floordiv, operator.mod))
 
 
-def _sum(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _sum(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     items = list(arguments[0])
     kinds = {one.node.type if type(one) is Symbol else type(one) for one in items}
     if kinds == {float} and len(arguments) == 1 and not keywords:
@@ -590,26 +778,19 @@ def _sum(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     return functools.reduce(operator.add, items)
 
 
-def _plain(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _plain(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     lonely = (type(one) is Symbol and not is_array_symbol(one) for one in arguments)
     if any(lonely) and f not in (list, tuple, dict):
         raise context.run.refuse(f"{f.__name__} of an unknown number")
     return context.run.made(f(*arguments, **keywords))
 
 
-def _map(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _map(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     function, *lists = arguments
     return (context.call(function, *each) for each in zip(*lists, strict=False))
 
 
-def _folded(test: bool) -> Any:
-    def rule(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
-        return f(arguments[0])  # each truth that is asked for is a check
-
-    return rule
-
-
-def _converted(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+def _converted(context: FlowContext, f: Any, arguments: Any, keywords: Any) -> Any:
     one = arguments[0]
     if type(one) is Symbol and one.node.type is f and len(arguments) == 1:
         return one
@@ -618,12 +799,11 @@ def _converted(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
     return context.run.operation(f, one)
 
 
-_Rule = Callable[[Calls, Any, Any, Any], Any]
+_Rule = Callable[[FlowContext, Any, Any, Any], Any]
 _RULES: Final[dict[Any, _Rule]] = {
-    isinstance: _isinstance, type: _type, callable: _isinstance, hasattr: _isinstance,
+    **dict.fromkeys((isinstance, type, callable, hasattr), _of_type), **dict.fromkeys((any, all, len, getattr), _asks),
     min: _extreme, max: _extreme, range: _range, divmod: _divmod, sum: _sum, map: _map,
-    any: _folded(True), all: _folded(False), float: _converted, int: _converted, bool: _converted,
-    len: _length, getattr: lambda context, f, arguments, keywords: f(*arguments),
+    float: _converted, int: _converted, bool: _converted,
     **dict.fromkeys((list, tuple, dict, zip, enumerate, reversed, sorted), _plain),
     math.fabs: lambda context, f, arguments, keywords: context.run.operation(f, *arguments),
 }  # fmt: skip

@@ -10,7 +10,8 @@ import functools
 import operator
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Final, Protocol, TypeAlias
+from copy import copy
+from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.graph.arrays import (
     ATTRIBUTES,
@@ -51,22 +52,14 @@ from cassette_import.passes.if_conversion.converted_code import UNBOUND
 __all__ = [
     "NOT_OF_ARRAYS",
     "Again",
-    "ArrayChanges",
     "Recorder",
-    "Records",
-    "RunObjects",
     "Shared",
-    "Slot",
     "Stale",
     "Symbol",
-    "applied",
-    "attribute",
-    "axis_length",
     "changes_an_array",
     "contains_symbol",
     "is_array_symbol",
     "is_table",
-    "rows",
     "value_of",
 ]
 
@@ -151,16 +144,12 @@ class Shared:
 
     def copy(self) -> Shared:
         """The same, to be changed by runs that may turn out not to go with the others."""
-        made = Shared(self._next, self.functions, self.keeps_loops, self.arrays)
-        made.tables = self.tables
-        made.staying, made.unrolled = set(self.staying), set(self.unrolled)
-        made.numbers, made.loops, made.fixed = dict(self.numbers), dict(self.loops), dict(self.fixed)
-        made.slots = {key: dict(slots) for key, slots in self.slots.items()}
-        made.labels, made.stale = set(self.labels), set(self.stale)
-        made.kinds, made.promoted = dict(self.kinds), set(self.promoted)
-        made.array_places, made.changed_arrays = set(self.array_places), set(self.changed_arrays)
-        made.parting = set(self.parting)
-        return made
+        other = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, (set, dict)) and name != "tables":
+                setattr(other, name, copy(value))
+        other.slots = {key: dict(slots) for key, slots in self.slots.items()}
+        return other
 
     def unroll(self, places: Iterable[Hashable]) -> None:
         """Unroll loops that need not be code."""
@@ -181,33 +170,6 @@ class Shared:
 # ---- a number or array of a recorded run: its value, and the node that computes it
 #
 # Its operators record operations.
-
-
-class Records(Protocol):
-    """What a symbol asks of a recorder."""
-
-    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any: ...
-
-    def takes(self, value: Any) -> bool: ...
-
-    def applies(self, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Any: ...
-
-    def attribute(self, symbol: Symbol, name: str) -> Any: ...
-
-    def length(self, symbol: Symbol) -> int: ...
-
-    def rows(self, symbol: Symbol) -> Iterator[Any]: ...
-
-    def item(self, holder: Any, key: Any) -> Any: ...
-
-    @property
-    def block(self) -> Any: ...
-
-    def reads_again(self, symbol: Symbol) -> None: ...
-
-    def decides(self, node: Node) -> bool: ...
-
-    def refuse(self, what: str) -> BaseException: ...
 
 
 def _binary(f: Callable[[Any, Any], Any]) -> Any:
@@ -251,7 +213,7 @@ class Symbol:
 
     __slots__ = ("_block", "_node", "key", "run", "shared", "source", "version")
 
-    def __init__(self, run: Records, node: Node) -> None:
+    def __init__(self, run: Recorder, node: Node) -> None:
         self.run = run
         self._node = node
         self.source: Symbol | None = None
@@ -262,7 +224,7 @@ class Symbol:
         """The node that computes the value."""
         source = self.source
         if source is not None and (source.node is not self.version or self._block not in (None, self.run.block)):
-            self.run.reads_again(self)
+            self._reads_again()
         return self._node
 
     def moves(self, node: Node, block: Any) -> None:
@@ -275,6 +237,11 @@ class Symbol:
         """Note that it is a view."""
         self.source, self.key = source, key
         self.version, self._block = source.node, None
+
+    def _reads_again(self) -> None:
+        """Read a view of an array that was changed."""
+        function, operands = self.key
+        self.moves(self.run.operation(function, self.source, *operands).node, self.run.block)
 
     def __bool__(self) -> bool:
         return self.run.decides(self.node)
@@ -303,13 +270,27 @@ class Symbol:
     __round__ = __trunc__ = __floor__ = __ceil__ = _refused("an unknown number is rounded by a function in C")
 
     def __getattr__(self, name: str) -> Any:
-        return self.run.attribute(self, name)
+        run, value = self.run, self.node.value
+        if not is_array_symbol(self):
+            raise run.refuse(f"the attribute {name} of an unknown number is read")
+        if name in KNOWN_ATTRIBUTES:
+            return getattr(value, name)
+        if name in ATTRIBUTES:
+            return run.operation(ATTRIBUTES[name], self)
+        if name == "item" and not value.shape:
+            return functools.partial(kind_of(value).number, self)  # type: ignore[union-attr]  # of an array
+        if name not in METHODS:
+            raise run.refuse(f"the attribute {name} of an unknown array is read")
+        return functools.partial(METHODS[name], self)
 
     def __len__(self) -> int:
-        return self.run.length(self)
+        if not is_array_symbol(self):
+            raise self.run.refuse("an unknown number is taken for a container")
+        return len(self.node.value)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.run.rows(self)
+        for place in range(len(self)):
+            yield self.run.operation(operator.getitem, self, place)
 
     def __getitem__(self, key: Any) -> Any:
         return self.run.item(self, key)
@@ -336,7 +317,7 @@ def value_of(value: Any) -> Any:
 
 _DEEP: Final = 4
 NOT_OF_ARRAYS: Final = object()
-"""What `applied` returns for a function that it does not know."""
+"""What `Recorder.applied` returns for a function that it does not know."""
 
 
 def contains_symbol(value: Any, depth: int = _DEEP) -> bool:
@@ -355,53 +336,6 @@ def is_array_symbol(value: Any) -> bool:
     return type(value) is Symbol and isinstance(kind_of(value.node.value), ArrayKind)
 
 
-class _Calls(Protocol):
-    """The recorder, as far as functions of arrays need it."""
-
-    @property
-    def arrays(self) -> bool: ...
-
-    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any: ...
-
-    def refuse(self, what: str) -> BaseException: ...
-
-
-def applied(run: _Calls, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The result of a function of NumPy that gets symbols; `NOT_OF_ARRAYS` for other functions."""
-    if asks_for_shapes(f):
-        return f(*map(value_of, arguments), **{name: value_of(one) for name, one in keywords.items()})
-    return run.operation(f, *arguments, **keywords) if is_array_function(f) else NOT_OF_ARRAYS
-
-
-def attribute(run: Records, symbol: Symbol, name: str) -> Any:
-    """An attribute of an unknown array, or a method of it."""
-    value = symbol.node.value
-    if not is_array_symbol(symbol):
-        raise run.refuse(f"the attribute {name} of an unknown number is read")
-    if name in KNOWN_ATTRIBUTES:
-        return getattr(value, name)
-    if name in ATTRIBUTES:
-        return run.operation(ATTRIBUTES[name], symbol)
-    if name == "item" and not value.shape:
-        return functools.partial(kind_of(value).number, symbol)  # type: ignore[union-attr]  # of an array
-    if name not in METHODS:
-        raise run.refuse(f"the attribute {name} of an unknown array is read")
-    return functools.partial(METHODS[name], symbol)
-
-
-def axis_length(run: Records, symbol: Symbol) -> int:
-    """The length of an unknown array."""
-    if not is_array_symbol(symbol):
-        raise run.refuse("an unknown number is taken for a container")
-    return len(symbol.node.value)
-
-
-def rows(run: Records, symbol: Symbol) -> Iterator[Any]:
-    """The items of an unknown array."""
-    for place in range(axis_length(run, symbol)):
-        yield run.operation(operator.getitem, symbol, place)
-
-
 # ---- arrays of a recorded run that the program changes: the symbol of an array is the array, and gets another node
 #
 # Names, containers and objects hold the symbol itself, and a view knows the symbol that it is a view of. Where ways are
@@ -409,23 +343,6 @@ def rows(run: Records, symbol: Symbol) -> Iterator[Any]:
 
 _REFUSED: Final = "an array is changed in place"
 _ITEM: Final = change((), "=")
-
-
-class _Run(Protocol):
-    """The recorder, as far as it is asked."""
-
-    shared: Shared
-    block: Any
-
-    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any: ...
-
-    def refuse(self, what: str) -> BaseException: ...
-
-    def changes(self, owner: Any, kind: str, key: Any) -> None: ...
-
-    def is_named(self, value: Any) -> bool: ...
-
-    def names_array(self, symbol: Symbol, number: int) -> None: ...
 
 
 def changes_an_array(value: Any) -> bool:
@@ -436,7 +353,7 @@ def changes_an_array(value: Any) -> bool:
 class ArrayChanges:
     """What one run does with arrays that it changes."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: Recorder) -> None:
         self._run = run
         self._known: dict[int, tuple[Any, Any]] = {}
 
@@ -453,7 +370,7 @@ class ArrayChanges:
 
     def notes(self, found: Symbol, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         """Note what an operation does with the memory of its operands."""
-        value, is_new = found.node.value, isinstance(f, Change) or makes_new(f, len(operands), keywords)
+        value, is_new = found.node.value, isinstance(f, Change) or makes_new(found.node)
         if can_change(value) and is_new and found.node.number in self._run.shared.changed_arrays:
             self._run.names_array(found, found.node.number)
         if is_new or (is_array(value) and not can_change(value)) or type(value) in (int, float, bool):
@@ -472,13 +389,6 @@ class ArrayChanges:
         base = _base_of(symbol)
         if self._run.is_named(base):
             base.shared = "a variable"
-
-    def reads_again(self, symbol: Symbol) -> None:
-        """Read a view of an array that was changed."""
-        source: Any = symbol.source
-        function, operands = symbol.key
-        found = self._run.operation(function, source, *operands)
-        symbol.moves(found.node, self._run.block)
 
     # ---- what is changed
 
@@ -517,8 +427,7 @@ class ArrayChanges:
         """Note that an array is changed, and begin again; refuse to change an array that the call has not made."""
         while _is_view(node):
             node = node.operands[0]  # type: ignore[assignment]  # the array of a view is a node
-        is_new = node.function is not None and makes_new(node.function, len(node.operands), node.keywords)
-        if not is_new or not can_change(node.value) or node.number in self._run.shared.changed_arrays:
+        if not makes_new(node) or not can_change(node.value) or node.number in self._run.shared.changed_arrays:
             raise self._run.refuse(_REFUSED)
         self._run.shared.changed_arrays.add(node.number)
         raise Again
@@ -553,9 +462,7 @@ def _is_view(node: Node) -> bool:
     if not isinstance(first, Node) or node.keywords or not can_change(first.value):
         return False
     name = view_name(node.function)
-    return name in ("item", "T") or (
-        name == "reshape" and is_in_order(first.function, len(first.operands), first.keywords)
-    )
+    return name in ("item", "T") or (name == "reshape" and is_in_order(first))
 
 
 def _symbols(values: Any) -> Iterator[Symbol]:
@@ -590,26 +497,26 @@ def _fits(array: Any, value: Any) -> bool:
         return False
 
 
-# ---- the objects of a recorded run: their names, and which of their parts are replaced where ways are joined
-#
-# An object that a run has made has the name of its place, so that each run finds it again. Which parts of objects some
-# way to a join has changed is known after the first run on each way; a run that finds a new one is begun again.
+# ---- the record of one run: where it is, which operations it has carried out, its objects, and how ways are joined
 
 _CONTAINERS: Final = (list, dict, set, deque, bytearray)
+_MOST: Final = 50_000
+_LONGEST_TABLE: Final = 10_000
+_RAISING: Final = frozenset({operator.truediv, operator.floordiv, operator.mod, operator.pow, pow})
 
 
-class RunObjects:
-    """The part of a run that knows which objects it has made and changed.
+class Recorder:
+    """One run.
 
     Attributes
     ----------
+    block:
+        Where items are recorded.
     active:
         Whether the run goes on here; it does not between a jump and the place to which it leads.
     regions:
         For each open side and loop: its place, and the parts of objects that were changed in it.
     """
-
-    active: bool
 
     def __init__(self, shared: Shared, outside: Outside) -> None:
         self.shared = shared
@@ -618,16 +525,137 @@ class RunObjects:
         self._names: dict[int, tuple[Any, Hashable, int]] = {}
         self._objects: dict[Hashable, Any] = {}
         self._made: dict[Hashable, int] = {}
+        self.root = self.block = Block(())
+        self.active = True
+        self.loops: list[Any] = []
+        """The loops that the run is in."""
+        self.failure: NotRepresentable | None = None
+        self.fixed: dict[Hashable, Any] = {}
+        self.count = 0
+        self.array_changes = ArrayChanges(self)
 
     def refuse(self, what: str) -> BaseException:
-        """The error for what cannot be recorded."""
-        raise NotImplementedError
+        """The error for what cannot be recorded; it is noted, in case the program catches it.
+
+        Loops that need not be code are unrolled first: the innermost one around, else all.
+        """
+        staying = self.shared.staying
+        if staying:
+            self.shared.unroll(next(([one.site] for one in reversed(self.loops) if one.site in staying), staying))
+            return Again()
+        if self.failure is None:
+            advice = 'Use backend="python"' if self.arrays else "Each path is compiled by itself then"
+            self.failure = refusal(what, advice)
+        return self.failure
+
+    # ---- operations
 
     def place(self) -> tuple[Hashable, ...]:
         """The place of the next item."""
-        raise NotImplementedError
+        key: Any = self.block.key
+        return (key, len(self.block.items))
+
+    @property
+    def arrays(self) -> bool:
+        """Whether arrays may be unknown."""
+        return self.shared.arrays
+
+    def takes(self, value: Any) -> bool:
+        """Whether operators of symbols take a value."""
+        return type(value) in NUMBERS or (self.arrays and (is_value(value) or type(value) is complex))
+
+    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any:
+        """The result of a function of numbers or arrays, as a symbol."""
+        if self.shared.promoted and f in _RAISING and _are_numbers_of_numpy(operands):
+            return self._number_of_numpy(f, operands)
+        templates = tuple(map(self.template, operands))
+        named = {name: self.template(one) for name, one in keywords.items()}
+        value = f(*map(value_of, operands), **{name: value_of(one) for name, one in keywords.items()})
+        has_parts = self.arrays and (type(value) is list or isinstance(value, tuple)) and all(map(is_value, value))
+        if not (has_parts or (self.takes(value) and is_value(value))):
+            raise self.refuse(f"{getattr(f, '__name__', f)} gives a {type(value).__name__}")
+        if type(value) is int and abs(value) >= 2**62 and self.shared.staying:
+            raise self.refuse("an integer does not fit into 64 bits")
+        node = Node(self.shared.number(self.place()), f, templates, named, value, nearest_site())
+        node.fixed = True
+        self.add(node)
+        found = Symbol(self, node)
+        if self.arrays:
+            self.array_changes.notes(found, f, operands, keywords)
+        if has_parts:
+            parts = [self.operation(operator.getitem, found, place) for place in range(len(value))]
+            return self.made(parts) if type(value) is list else tuple.__new__(type(value), parts)
+        return found
+
+    def _number_of_numpy(self, f: Any, operands: tuple[Any, ...]) -> Any:
+        """The result of an operation that raises an exception for numbers of Python, which the operands may be."""
+        to_python = {numpy_number(float): float, numpy_number(int): int, numpy_number(bool): bool}
+        numbers = [
+            self.applied_to(to_python[kind], one) if (kind := _type_of(one)) in to_python else one for one in operands
+        ]
+        found = self.operation(f, *numbers)
+        return self.operation(numpy_number(type(value_of(found))), found)
+
+    def applied_to(self, make: Any, value: Any) -> Any:
+        """A number of another type."""
+        return self.operation(make, value) if type(value) is Symbol else make(value)
+
+    def applied(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The result of a function of NumPy that gets symbols; `NOT_OF_ARRAYS` for other functions."""
+        if asks_for_shapes(f):
+            return f(*map(value_of, arguments), **{name: value_of(one) for name, one in keywords.items()})
+        return self.operation(f, *arguments, **keywords) if is_array_function(f) else NOT_OF_ARRAYS
+
+    def applies(self, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The result of a function of NumPy, which other code than the program's calls."""
+        result = self.applied(f, operands, keywords) if self.arrays else NOT_OF_ARRAYS
+        if result is NOT_OF_ARRAYS:
+            raise self.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number or array")
+        return result
+
+    def item(self, table: Any, index: Any) -> Any:
+        """The item of a known table with an index that is a symbol; or of an array."""
+        if is_array_symbol(table) or is_array(table):
+            return self.operation(operator.getitem, table, index)
+        if type(table) is Symbol:
+            raise self.refuse("an unknown number is taken for a container")
+        values = tuple(table)
+        template = self.shared.tables.setdefault(repr(values), Constant(values))
+        value = values[index.node.value]
+        node = Node(
+            self.shared.number(self.place()), operator.getitem, (template, index.node), {}, value, nearest_site()
+        )
+        self.add(node)
+        return Symbol(self, node)
+
+    def add(self, item: Any) -> None:
+        """Record an item."""
+        self.block.items.append(item)
+        self.count += 1
+        if self.count > _MOST:
+            raise self.refuse(f"a run has more than {_MOST} operations")
+
+    def decides(self, node: Node) -> bool:
+        """The truth of a number, which code that is not converted asks for: other numbers have another program."""
+        self.add(Check(node, bool(node.value)))
+        return bool(node.value)
+
+    def template(self, value: Any) -> Template:
+        """A value as an operand."""
+        if type(value) is Symbol:
+            return value.node
+        if type(value) is Stale:
+            raise value.error()
+        if isinstance(value, (list, tuple)):
+            return Built(type(value), tuple(map(self.template, value)))
+        if type(value) is slice:
+            return Built(slice, tuple(map(self.template, (value.start, value.stop, value.step))))
+        return Constant(value.copy() if is_array(value) else value)
 
     # ---- objects
+    #
+    # An object that a run has made has the name of its place, so that each run finds it again. Which parts of objects
+    # some way to a join has changed is known after the first run on each way; a run that finds a new one begins again.
 
     def made(self, value: Any) -> Any:
         """Note an object that the run has just made."""
@@ -715,164 +743,6 @@ class RunObjects:
         if owner is None:
             raise self.refuse("an object is changed that another run has not made")
         self._name(owner, name, 0)
-
-
-# ---- the record of one run: where it is, which operations it has carried out, and how ways are joined
-
-_MOST: Final = 50_000
-_LONGEST_TABLE: Final = 10_000
-_RAISING: Final = frozenset({operator.truediv, operator.floordiv, operator.mod, operator.pow, pow})
-
-
-class Recorder(RunObjects):
-    """One run.
-
-    Attributes
-    ----------
-    block:
-        Where items are recorded.
-    active:
-        Whether the run goes on here; it does not between a jump and the place to which it leads.
-    """
-
-    def __init__(self, shared: Shared, outside: Outside) -> None:
-        super().__init__(shared, outside)
-        self.root = self.block = Block(())
-        self.active = True
-        self.loops: list[Any] = []
-        """The loops that the run is in."""
-        self.failure: NotRepresentable | None = None
-        self.fixed: dict[Hashable, Any] = {}
-        self.count = 0
-        self.array_changes = ArrayChanges(self)
-
-    def refuse(self, what: str) -> BaseException:
-        """The error for what cannot be recorded; it is noted, in case the program catches it.
-
-        Loops that need not be code are unrolled first: the innermost one around, else all.
-        """
-        staying = self.shared.staying
-        if staying:
-            self.shared.unroll(next(([one.site] for one in reversed(self.loops) if one.site in staying), staying))
-            return Again()
-        if self.failure is None:
-            advice = 'Use backend="python"' if self.arrays else "Each path is compiled by itself then"
-            self.failure = refusal(what, advice)
-        return self.failure
-
-    # ---- operations
-
-    def place(self) -> tuple[Hashable, ...]:
-        """The place of the next item."""
-        key: Any = self.block.key
-        return (key, len(self.block.items))
-
-    @property
-    def arrays(self) -> bool:
-        """Whether arrays may be unknown."""
-        return self.shared.arrays
-
-    def takes(self, value: Any) -> bool:
-        """Whether operators of symbols take a value."""
-        return type(value) in NUMBERS or (self.arrays and (is_value(value) or type(value) is complex))
-
-    def operation(self, f: Any, *operands: Any, **keywords: Any) -> Any:
-        """The result of a function of numbers or arrays, as a symbol."""
-        if self.shared.promoted and f in _RAISING and _are_numbers_of_numpy(operands):
-            return self._number_of_numpy(f, operands)
-        templates = tuple(map(self.template, operands))
-        named = {name: self.template(one) for name, one in keywords.items()}
-        value = f(*map(value_of, operands), **{name: value_of(one) for name, one in keywords.items()})
-        has_parts = self.arrays and (type(value) is list or isinstance(value, tuple)) and all(map(is_value, value))
-        if not (has_parts or (self.takes(value) and is_value(value))):
-            raise self.refuse(f"{getattr(f, '__name__', f)} gives a {type(value).__name__}")
-        if type(value) is int and abs(value) >= 2**62 and self.shared.staying:
-            raise self.refuse("an integer does not fit into 64 bits")
-        node = Node(self.shared.number(self.place()), f, templates, named, value, nearest_site())
-        node.fixed = True
-        self.add(node)
-        found = Symbol(self, node)
-        if self.arrays:
-            self.array_changes.notes(found, f, operands, keywords)
-        if has_parts:
-            parts = [self.operation(operator.getitem, found, place) for place in range(len(value))]
-            return self.made(parts) if type(value) is list else tuple.__new__(type(value), parts)
-        return found
-
-    def _number_of_numpy(self, f: Any, operands: tuple[Any, ...]) -> Any:
-        """The result of an operation that raises an exception for numbers of Python, which the operands may be."""
-        to_python = {numpy_number(float): float, numpy_number(int): int, numpy_number(bool): bool}
-        numbers = [
-            self.applied_to(to_python[kind], one) if (kind := _type_of(one)) in to_python else one for one in operands
-        ]
-        found = self.operation(f, *numbers)
-        return self.operation(numpy_number(type(value_of(found))), found)
-
-    def applied_to(self, make: Any, value: Any) -> Any:
-        """A number of another type."""
-        return self.operation(make, value) if type(value) is Symbol else make(value)
-
-    def applies(self, f: Any, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """The result of a function of NumPy, which other code than the program's calls."""
-        found = applied(self, f, operands, keywords) if self.arrays else NOT_OF_ARRAYS
-        if found is NOT_OF_ARRAYS:
-            raise self.refuse(f"{getattr(f, '__qualname__', f)} gets an unknown number or array")
-        return found
-
-    def reads_again(self, symbol: Symbol) -> None:
-        """Read a view of an array that was changed."""
-        self.array_changes.reads_again(symbol)
-
-    def attribute(self, symbol: Symbol, name: str) -> Any:
-        """An attribute of a symbol."""
-        return attribute(self, symbol, name)
-
-    def length(self, symbol: Symbol) -> int:
-        """The length of an array."""
-        return axis_length(self, symbol)
-
-    def rows(self, symbol: Symbol) -> Iterator[Any]:
-        """The items of an array."""
-        return rows(self, symbol)
-
-    def item(self, table: Any, index: Any) -> Any:
-        """The item of a known table with an index that is a symbol; or of an array."""
-        if is_array_symbol(table) or is_array(table):
-            return self.operation(operator.getitem, table, index)
-        if type(table) is Symbol:
-            raise self.refuse("an unknown number is taken for a container")
-        values = tuple(table)
-        template = self.shared.tables.setdefault(repr(values), Constant(values))
-        value = values[index.node.value]
-        node = Node(
-            self.shared.number(self.place()), operator.getitem, (template, index.node), {}, value, nearest_site()
-        )
-        self.add(node)
-        return Symbol(self, node)
-
-    def add(self, item: Any) -> None:
-        """Record an item."""
-        self.block.items.append(item)
-        self.count += 1
-        if self.count > _MOST:
-            raise self.refuse(f"a run has more than {_MOST} operations")
-
-    def decides(self, node: Node) -> bool:
-        """The truth of a number, which code that is not converted asks for: other numbers have another program."""
-        self.add(Check(node, bool(node.value)))
-        return bool(node.value)
-
-    def template(self, value: Any) -> Template:
-        """A value as an operand."""
-        if type(value) is Symbol:
-            return value.node
-        if type(value) is Stale:
-            raise value.error()
-        if isinstance(value, (list, tuple)):
-            return Built(type(value), tuple(map(self.template, value)))
-        if type(value) is slice:
-            return Built(slice, tuple(map(self.template, (value.start, value.stop, value.step))))
-        return Constant(value.copy() if is_array(value) else value)
 
     # ---- joins
 

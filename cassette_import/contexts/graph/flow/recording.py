@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import traceback
 from collections.abc import Callable, Iterable
 from copy import copy
@@ -11,20 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.graph.flow.blocks import Block, Branch, Conflict, Part, alike, union
-from cassette_import.contexts.graph.flow.context import Calls, Loop
-from cassette_import.contexts.graph.flow.recorder import (
-    Again,
-    Recorder,
-    Shared,
-    Stale,
-    Symbol,
-    contains_symbol,
-    is_array_symbol,
-    is_table,
-)
+from cassette_import.contexts.graph.flow.blocks import Block, Conflict, alike, union
+from cassette_import.contexts.graph.flow.context import FlowContext
+from cassette_import.contexts.graph.flow.recorder import Again, Recorder, Shared, Symbol
 from cassette_import.contexts.graph.nodes import (
     NUMBERS,
     Built,
@@ -34,235 +23,15 @@ from cassette_import.contexts.graph.nodes import (
     Template,
     evaluated,
     numpy_number,
+    recorded_value,
 )
 from cassette_import.contexts.graph.outside import Outside
 from cassette_import.contexts.graph.tracing import Trace, is_unknown
 from cassette_import.interpreter.callables import python_function
 from cassette_import.kits.numbers.numeric_values import is_array
-from cassette_import.passes.if_conversion import loop_conversion
-from cassette_import.passes.if_conversion.uniform import UNIFORM
-from cassette_import.rewriting.events import Events
 
-__all__ = ["Choice", "Effort", "Flow", "FlowContext", "Frame", "GrowingFlow", "choice_of"]
+__all__ = ["Effort", "Flow", "GrowingFlow"]
 
-
-# ---- what converted code calls at its branches and returns: the run takes one side, and is recorded on it
-
-_Values = tuple[Any, ...]
-
-
-def choice_of(run: Recorder, test: Any, names: tuple[str, ...]) -> Any:
-    """The choice for a test; `names` are those of the variables after it."""
-    if type(test) is not Symbol:
-        return UNIFORM[bool(test)]
-    return Choice(run, test.node, names)
-
-
-class Choice:
-    """A branch of which this run takes one side."""
-
-    __slots__ = ("_block", "_key", "_names", "_run", "_truth")
-    both: Final = True
-
-    def __init__(self, run: Recorder, node: Node, names: tuple[str, ...]) -> None:
-        self._run = run
-        self._names = names
-        self._truth = bool(node.value)
-        self._key = run.place()
-        self._block = run.block
-        side = Block((*self._key, self._truth))
-        run.add(Branch(node, {self._truth: side}))
-        run.block = side
-        run.opens(self._key)
-
-    def one(self) -> bool:
-        """Whether the first side runs."""
-        return self._truth
-
-    def two(self) -> bool:
-        """Whether the second side runs."""
-        return not self._truth
-
-    def swap(self, *values: Any) -> _Values:
-        """The variables before the second side."""
-        return values
-
-    def join(self, *values: Any) -> _Values:
-        """End the side; return the variables after it."""
-        run = self._run
-        run.closes(self._key)
-        if run.active:
-            values = run.arrive(self._key, values, self._names)
-        else:
-            self._block.cut = True
-            run.block.cut = True
-        run.block = self._block
-        return values
-
-    def value(self, one: Any, other: Any) -> Any:
-        """The value of an expression of which one side has run."""
-        return self.join(one if self._truth else other)[0]
-
-
-class Frame:
-    """A function with several returns. If the arguments decide between them, its body is a part that jumps leave."""
-
-    def __init__(self, run: Recorder) -> None:
-        self._run = run
-        self._key = (*run.place(), "return")
-        self._start = self._block = run.block
-        self._value: Any = None
-        self.value: Any = None
-        self._is_part = self._key in run.shared.labels
-        self._has_returned = False
-        self._loops = len(run.loops)
-        if self._is_part:
-            part = Part(self._key, Block((*self._key, "body")))
-            run.add(part)
-            run.block = self._block = part.body
-            run.opens(self._key)
-
-    def returns(self, value: Any) -> bool:
-        """Whether to return now; otherwise, the jump is recorded."""
-        run = self._run
-        if run.block is not self._block:
-            for loop in run.loops[self._loops :]:
-                loop.is_returned_from()
-        if not self._is_part:
-            del run.loops[self._loops :]
-            if run.block is not self._start:
-                run.shared.labels.add(self._key)
-                raise Again
-            self.value = value
-            return True
-        self._arrives(value)
-        run.jumps(self._key)
-        return False
-
-    def _arrives(self, value: Any) -> None:
-        run = self._run
-        run.notes(self._key, self._key)
-        self._value = run.arrive(self._key, (value,))[0]
-        self._has_returned = True
-
-    def alone(self) -> None:
-        """Refuse a `return` in a `try` or `with` statement that only some arguments make."""
-        if self._is_part or self._run.block is not self._start:
-            raise self._run.refuse("a return from a try or with statement depends on the arguments")
-
-    def result(self) -> Any:
-        """The value of the function, at its end."""
-        run = self._run
-        if not self._is_part:
-            return None
-        if run.active:
-            self._arrives(None)
-        while run.regions and run.regions.pop()[0] != self._key:
-            pass
-        run.block = self._start
-        run.active = True
-        del run.loops[self._loops :]
-        return self._value
-
-
-# ---- the context of a recorded run: what converted code calls
-
-
-class FlowContext(Context, Calls, events=Events.NONE):
-    """Runs a function with symbols in the place of numbers, and records what it does with them."""
-
-    passes: Any = [loop_conversion]
-
-    def __init__(self, run: Recorder, roots: frozenset[str]) -> None:
-        Context.__init__(self)
-        Calls.__init__(self, run, roots)
-
-    # ---- branches
-
-    def choice(self, test: Any, *saved: Any, names: tuple[str, ...] = ()) -> Any:
-        """A branch."""
-        return choice_of(self.run, test, names)
-
-    def loop(self, *iterable: Any, names: tuple[str, ...] = ()) -> Loop:
-        """A loop."""
-        return Loop(self.run, iterable[0] if iterable else None, names)
-
-    def frame(self) -> Frame:
-        """A function that is left in several places."""
-        return Frame(self.run)
-
-    def alive(self) -> bool:
-        """Whether the run has not left."""
-        return self.run.active
-
-    # ---- expressions
-
-    def not_(self, value: Any) -> Any:
-        """`not value`."""
-        return self.run.operation(operator.not_, value) if type(value) is Symbol else not value
-
-    def is_(self, one: Any, other: Any) -> Any:
-        """`one is other`."""
-        for value in (one, other):
-            if type(value) is Stale:
-                raise value.error()
-        if type(one) is Symbol and type(other) is Symbol:
-            raise self.run.refuse("the identity of an unknown number decides")
-        for symbol, single in ((one, other), (other, one)):
-            if type(symbol) is Symbol:
-                if type(single) is not symbol.node.type:
-                    return False
-                if type(single) is bool:
-                    return self.run.operation(operator.eq, symbol, single)
-                raise self.run.refuse("the identity of an unknown number decides")
-        return one is other
-
-    def contains(self, item: Any, container: Any) -> Any:
-        """`item in container`: each comparison is a check."""
-        if contains_symbol(item) and not isinstance(container, (list, tuple)):
-            raise self.run.refuse("an unknown number is looked up")
-        return item in container
-
-    def item(self, holder: Any, key: Any) -> Any:
-        """`holder[key]`."""
-        if contains_symbol(key):
-            if is_array_symbol(holder) or (self.run.arrays and is_array(holder)):
-                return self.run.item(holder, key)
-            if is_array_symbol(key) and key.node.value.dtype.kind in "iu":
-                key = self.run.operation(int, key)
-            if type(key) is Symbol and key.node.type in (int, bool) and is_table(holder):
-                return self.run.item(holder, key)
-            raise self.run.refuse("an item with an unknown index is read")
-        return holder[key]
-
-    def mod(self, one: Any, other: Any) -> Any:
-        """`one % other`."""
-        if contains_symbol(other) and isinstance(one, (str, bytes)):
-            raise self.run.refuse("the text of an unknown number is made")
-        return one % other
-
-    def subject(self, value: Any) -> Any:
-        """The subject of `match`."""
-        if contains_symbol(value):
-            raise self.run.refuse("an unknown number is the subject of match")
-        return value
-
-    def made(self, value: Any) -> Any:
-        """A display."""
-        return self.run.made(value)
-
-    # ---- variables, exceptions, scopes
-
-    def caught(self) -> None:
-        """Refuse a handler: what raised was a way of its own."""
-        raise self.run.refuse("the program catches an exception")
-
-    def refuses(self, what: str) -> None:
-        """Refuse a construct."""
-        raise self.run.refuse(f"{what} cannot be followed")
-
-
-# ---- a flow: what a function does for all points that were recorded
 
 _MOST_RUNS: Final = 200
 _OWN: Final = str(Path(__file__).parents[3])
@@ -453,10 +222,7 @@ class Flow:
             self._effort.spent += run.count
         if run.failure is not None:
             raise run.failure
-        results = {node.number: node.value for node in trace.inputs}
-        expected = trace.value
-        found = evaluated(_values(result), results)
-        if not _equal(found, expected, promoted=bool(self._shared.promoted)):
+        if not _equal(recorded_value(result), trace.value, promoted=bool(self._shared.promoted)):
             raise NotRepresentable("the recorded run has another result than the function")
         return run.root, result, run
 
@@ -474,12 +240,10 @@ def _given(run: Recorder, template: Template) -> Any:
         return Symbol(run, template)
     if isinstance(template, Constant):
         return template.value
-    parts = [_given(run, part) for part in template.parts]
-    if template.kind in (list, tuple):
-        return run.made(template.kind(parts))
-    if template.kind is dict:
-        return run.made(dict(zip(template.keys, parts, strict=True)))
-    raise NotRepresentable(f"an argument is a {template.kind.__name__} with unknown numbers")
+    if template.kind not in (list, tuple, dict):
+        raise NotRepresentable(f"an argument is a {template.kind.__name__} with unknown numbers")
+    parts = tuple(Constant(_given(run, part)) for part in template.parts)
+    return run.made(evaluated(Built(template.kind, parts, template.keys), {}))
 
 
 def _template(run: Recorder, value: Any, depth: int) -> Template:
@@ -493,15 +257,6 @@ def _template(run: Recorder, value: Any, depth: int) -> Template:
     if kind in (int, float, bool, str, type(None)) or run.takes(value):
         return Constant(value.copy() if is_array(value) else value)
     raise NotRepresentable(f"the result has a {kind.__name__}")
-
-
-def _values(template: Template) -> Template:
-    """The template with values in the place of nodes."""
-    if isinstance(template, Node):
-        return Constant(template.value)
-    if isinstance(template, Built):
-        return Built(template.kind, tuple(map(_values, template.parts)), template.keys)
-    return template
 
 
 def _equal(one: Any, other: Any, promoted: bool = False) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import collections
 import operator
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.graph.flow.blocks import Assign, Block, Branch, Check, Counter, Item, Jump, Part, Repeat
@@ -24,6 +25,7 @@ from cassette_import.contexts.graph.nodes import (
     Template,
     is_value,
     kind_of,
+    mapped,
     nodes_in,
 )
 from cassette_import.contexts.graph.program import assigned_name
@@ -32,7 +34,6 @@ __all__ = [
     "Choice",
     "Copies",
     "Early",
-    "Leave",
     "Loop",
     "Missing",
     "Return",
@@ -48,7 +49,6 @@ __all__ = [
     "join_kinds",
     "lowered",
     "nodes_read",
-    "read_by",
     "read_outside",
     "used_numbers",
 ]
@@ -67,27 +67,26 @@ def inner_blocks(item: Item) -> Iterable[Block]:
 def used_numbers(flow: Flow) -> set[int]:
     """The numbers of joins that something reads."""
     used = {node.number for node in nodes_in(flow.result)}
-    sources: dict[int, set[int]] = {}
-    _collect(flow.body, used, sources)
-    work = list(used)
+    sources: dict[int, list[int]] = {}
+    for item in all_items(flow.body):
+        numbers = [node.number for node in nodes_read(item)]
+        if isinstance(item, Assign):
+            sources.setdefault(item.target.number, []).extend(numbers)
+        else:
+            used.update(numbers)
+    return _with_sources(used, sources)
+
+
+def _with_sources(numbers: Iterable[int], sources: Mapping[int, Iterable[int]]) -> set[int]:
+    """Numbers, and those that they depend on."""
+    reached: set[int] = set()
+    work = list(numbers)
     while work:
-        for number in sources.get(work.pop(), ()):
-            if number not in used:
-                used.add(number)
-                work.append(number)
-    return used
-
-
-def _collect(block: Block, used: set[int], sources: dict[int, set[int]]) -> None:
-    for item in block.items:
-        if isinstance(item, Node):
-            used.update(node.number for node in item.sources)
-        elif isinstance(item, (Branch, Check)):
-            used.add(item.node.number)
-        elif isinstance(item, Assign) and item.source is not None:
-            sources.setdefault(item.target.number, set()).update(node.number for node in nodes_in(item.source))
-        for inner in inner_blocks(item):
-            _collect(inner, used, sources)
+        number = work.pop()
+        if number not in reached:
+            reached.add(number)
+            work += sources.get(number, ())
+    return reached
 
 
 def read_outside(flow: Flow) -> dict[int, Kind]:
@@ -137,60 +136,47 @@ def has_open_loops(block: Block) -> bool:
     return any(isinstance(one, Repeat) and iterations_of(one) is None for one in all_items(block))
 
 
-def nodes_read(item: Item) -> Iterable[Node]:
-    """The nodes whose results an item reads, blocks in it excepted."""
-    if isinstance(item, Node):
-        return item.sources
-    if isinstance(item, (Branch, Check)):
-        return (item.node,)
-    return nodes_in(item.source) if isinstance(item, Assign) and item.source is not None else ()
-
-
 def join_kinds(flow: Flow) -> tuple[dict[int, Kind], dict[int, Kind]]:
     """The types of the numbers of joins that have one type, and of those that some way comes to without a value."""
-    assigned: list[Assign] = []
-    work = [flow.body]
-    while work:
-        for item in work.pop().items:
-            assigned += [item] if isinstance(item, Assign) else []
-            work += inner_blocks(item)
+    pairs = [(item.target, item.source) for item in all_items(flow.body) if isinstance(item, Assign)]
     kinds: dict[int, set[Kind]] = {}
-    found: set[int] = set()
-    for one in assigned:
-        source = one.source
+    for target, source in pairs:
         if isinstance(source, (Node, Constant)):
-            kinds.setdefault(one.target.number, set()).add(kind_of(source.value))
+            kinds.setdefault(target.number, set()).add(kind_of(source.value))
+    unbound = _without_value(pairs)
+    single = {number: next(iter(several)) for number, several in kinds.items() if len(several) == 1}
+    return single, {number: kind for number, kind in single.items() if number in unbound}
+
+
+def _without_value(pairs: Sequence[tuple[Node, Template | None]]) -> set[int]:
+    """The targets of assignments that some way comes to without a value."""
+    unbound: set[int] = set()
     before = -1
-    while len(found) > before:
-        before = len(found)
-        for one in assigned:
-            if one.source is None or (isinstance(one.source, Node) and one.source.number in found):
-                found.add(one.target.number)
-    single = {number: next(iter(found_kinds)) for number, found_kinds in kinds.items() if len(found_kinds) == 1}
-    return single, {number: kind for number, kind in single.items() if number in found}
+    while len(unbound) > before:
+        before = len(unbound)
+        for target, source in pairs:
+            if source is None or (isinstance(source, Node) and source.number in unbound):
+                unbound.add(target.number)
+    return unbound
 
 
 # ---- a flow as statements of Python: `if`, `while`, `for` over a range, and blocks that are left early
 
 
+@dataclass(slots=True, eq=False)
 class Copies:
     """Assignments that happen at once. `live` are the targets that are read afterwards, once that is known."""
 
-    __slots__ = ("live", "pairs")
-
-    def __init__(self, pairs: Sequence[tuple[Node, Template | None]]) -> None:
-        self.pairs = pairs
-        self.live: set[int] = set()
+    pairs: Sequence[tuple[Node, Template | None]]
+    live: set[int] = field(default_factory=set)
 
 
+@dataclass(slots=True, eq=False)
 class Choice:
     """A decision, and the statements for each outcome that some run has had."""
 
-    __slots__ = ("node", "sides")
-
-    def __init__(self, node: Node, sides: dict[bool, list[Statement]]) -> None:
-        self.node = node
-        self.sides = sides
+    node: Node
+    sides: dict[bool, list[Statement]]
 
 
 class Select(Node):
@@ -207,75 +193,59 @@ class Select(Node):
         self.parts = parts
 
 
+@dataclass(slots=True, eq=False)
 class Loop:
     """A loop. One with a `counter` is a `for`, and has what runs after its last iteration in `orelse`."""
 
-    __slots__ = ("body", "counter", "key", "orelse", "start")
-
-    def __init__(self, key: Hashable, body: list[Statement]) -> None:
-        self.key = key
-        self.body = body
-        self.counter: Counter | None = None
-        self.start: Template | None = None
-        self.orelse: list[Statement] = []
+    key: Hashable
+    body: list[Statement]
+    counter: Counter | None = None
+    start: Template | None = None
+    orelse: list[Statement] = field(default_factory=list)
 
 
+@dataclass(slots=True, eq=False)
 class Early:
     """Statements that some jump leaves early. They are a loop of one iteration if a jump out of a loop does."""
 
-    __slots__ = ("body", "is_loop", "key")
-
-    def __init__(self, key: Hashable, body: list[Statement], is_loop: bool) -> None:
-        self.key = key
-        self.body = body
-        self.is_loop = is_loop
+    key: Hashable
+    body: list[Statement]
+    is_loop: bool
 
 
-class Leave:
-    """A jump: to the next iteration of a loop, or out of it."""
-
-    __slots__ = ("again", "key")
-
-    def __init__(self, key: Hashable, again: bool = False) -> None:
-        self.key = key
-        self.again = again
-
-
+@dataclass(slots=True, eq=False)
 class Return:
     """The end of the function."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Template) -> None:
-        self.value = value
+    value: Template
 
 
+@dataclass(slots=True, eq=False)
 class Missing:
     """A place to which no run has come, after a decision."""
 
-    __slots__ = ("node",)
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
+    node: Node
 
 
-Statement: TypeAlias = Node | Check | Copies | Choice | Loop | Early | Leave | Return | Missing
+Statement: TypeAlias = Node | Check | Copies | Choice | Loop | Early | Jump | Return | Missing
 
 
-def read_by(statement: Statement) -> Iterator[Node]:
-    """The nodes whose results a statement reads, statements in it excepted."""
-    if isinstance(statement, Node):
-        yield from statement.sources
-    elif isinstance(statement, (Check, Choice)):
-        yield statement.node
-    elif isinstance(statement, Copies):
-        for _, source in statement.pairs:
-            yield from () if source is None else nodes_in(source)
-    elif isinstance(statement, Return):
-        yield from nodes_in(statement.value)
-    elif isinstance(statement, Loop) and statement.counter is not None:
-        for part in (statement.start, statement.counter.stop):
-            yield from () if part is None else nodes_in(part)
+def nodes_read(item: Item | Statement) -> Iterable[Node]:
+    """The nodes whose results an item or a statement reads, those in it excepted."""
+    templates: Sequence[Template | None] = ()
+    if isinstance(item, Node):
+        return item.sources
+    if isinstance(item, (Branch, Check, Choice)):
+        return (item.node,)
+    if isinstance(item, Assign):
+        templates = (item.source,)
+    elif isinstance(item, Copies):
+        templates = [source for _, source in item.pairs]
+    elif isinstance(item, Return):
+        templates = (item.value,)
+    elif isinstance(item, Loop) and item.counter is not None:
+        templates = (item.start, item.counter.stop)
+    return (node for template in templates if template is not None for node in nodes_in(template))
 
 
 def inner(statement: Statement) -> Iterable[list[Statement]]:
@@ -333,7 +303,7 @@ class _Lowering:
 
     def _jump(self, item: Jump, before: list[Statement]) -> list[Statement]:
         if item.target != self._last or item.again:
-            return [Leave(item.target, item.again)]
+            return [item]
         return [self._returned(before)]
 
     def _with_return(self, body: list[Statement]) -> list[Statement]:
@@ -344,7 +314,9 @@ class _Lowering:
         sources: dict[int, Template] = {}
         if before and isinstance(before[-1], Copies):
             sources = {target.number: source for target, source in before.pop().pairs if source is not None}  # type: ignore[union-attr]
-        return Return(_replaced(self._result, sources))
+        return Return(
+            mapped(self._result, lambda leaf: sources.get(leaf.number, leaf) if isinstance(leaf, Node) else leaf)
+        )
 
     def _loop(self, item: Repeat, before: list[Statement]) -> Loop:
         made = Loop(item.key, self.body(item.body))
@@ -365,8 +337,8 @@ class _Lowering:
             return
         going, ending = choice.sides[True], choice.sides.get(False, [])
         if False not in choice.sides:
-            ending = [Missing(test), Leave(loop.key)]
-        if not (ending and isinstance(ending[-1], Leave) and not ending[-1].again and ending[-1].key == loop.key):
+            ending = [Missing(test), Jump(loop.key)]
+        if not (ending and isinstance(ending[-1], Jump) and not ending[-1].again and ending[-1].target == loop.key):
             return
         if not _counts(going, loop.key, index, remove=False) or any(index in _reads(one) for one in ending):
             return
@@ -376,7 +348,7 @@ class _Lowering:
 
 
 def _reads(statement: Statement) -> set[int]:
-    return {node.number for node in read_by(statement)}.union(
+    return {node.number for node in nodes_read(statement)}.union(
         *(_reads(one) for body in inner(statement) for one in body)
     )
 
@@ -395,7 +367,7 @@ def _taken(body: list[Statement], index: int, remove: bool) -> Template | None:
 def _counts(body: list[Statement], key: Hashable, index: int, remove: bool) -> bool:
     """Whether each way to the next iteration counts once, at its end."""
     for place, statement in enumerate(body):
-        if isinstance(statement, Leave) and statement.again and statement.key == key:
+        if isinstance(statement, Jump) and statement.again and statement.target == key:
             step = _taken(body[:place], index, remove=remove)
             if not (isinstance(step, Node) and step.function is operator.add and step.operands[0] is not None):
                 return False
@@ -408,14 +380,6 @@ def _counts(body: list[Statement], key: Hashable, index: int, remove: bool) -> b
     return True
 
 
-def _replaced(template: Template, sources: dict[int, Template]) -> Template:
-    if isinstance(template, Node):
-        return sources.get(template.number, template)
-    if isinstance(template, Constant):
-        return template
-    return Built(template.kind, tuple(_replaced(part, sources) for part in template.parts), template.keys)
-
-
 def ends(body: Sequence[Statement]) -> bool:
     """Whether control never comes to the end of some statements, whatever jumps there are."""
     last: Any = body[-1] if body else None
@@ -425,13 +389,14 @@ def ends(body: Sequence[Statement]) -> bool:
         return last.counter is None and not _leaves(last.body, last.key)
     if isinstance(last, Early):
         return ends(last.body) and not _leaves(last.body, last.key)
-    return isinstance(last, (Leave, Return, Missing))
+    return isinstance(last, (Jump, Return, Missing))
 
 
 def _leaves(body: Iterable[Statement], key: Hashable) -> bool:
     """Whether some jump leaves for a place."""
     return any(
-        (isinstance(one, Leave) and one.key == key and not one.again) or any(_leaves(part, key) for part in inner(one))
+        (isinstance(one, Jump) and one.target == key and not one.again)
+        or any(_leaves(part, key) for part in inner(one))
         for one in body
     )
 
@@ -449,7 +414,7 @@ def _nested(body: Sequence[Statement], key: Hashable) -> list[Statement] | None:
     """The statements with jumps at their ends alone; None if there is no such order without repeating some."""
     for place, statement in enumerate(body):
         rest = body[place + 1 :]
-        if isinstance(statement, Leave):
+        if isinstance(statement, Jump):
             return list(body[: place + 1])
         if not any(_leaves(part, key) for part in inner(statement)):
             continue
@@ -522,29 +487,26 @@ class Variables:
 
     def _find_needed(self) -> None:
         sources: dict[int, list[int]] = {}
-        work: list[int] = []
+        roots: list[int] = []
         for one in _all(self._statements):
+            numbers = [node.number for node in nodes_read(one)]
             if isinstance(one, Copies):
                 for target, source in one.pairs:
                     sources.setdefault(target.number, []).extend([source.number] if isinstance(source, Node) else [])
             elif isinstance(one, Node):
-                sources[one.number] = [node.number for node in one.sources]
-                work += [] if never_raises(one) else [one.number]
+                sources[one.number] = numbers
+                roots += [] if never_raises(one) else [one.number]
             else:
-                work += [node.number for node in read_by(one)]
-        while work:
-            number = work.pop()
-            if number not in self.needed:
-                self.needed.add(number)
-                work += sources.get(number, ())
+                roots += numbers
+        self.needed = _with_sources(roots, sources)
         for one in _all(self._statements):
             if not isinstance(one, Node) or one.number in self.needed:
                 self.uses.update(node.number for node in self._reads(one))
 
-    def _reads(self, one: Statement) -> Iterator[Node]:
+    def _reads(self, one: Statement) -> Iterable[Node]:
         if isinstance(one, Copies):
             return (s for target, s in one.pairs if target.number in self.needed and isinstance(s, Node))
-        return read_by(one)
+        return nodes_read(one)
 
     # ---- what is folded
 
@@ -633,8 +595,8 @@ class Variables:
                 live = self._before_node(one, live)
             elif isinstance(one, Copies):
                 live = self._before_copies(one, live)
-            elif isinstance(one, Leave):
-                live = set(self._exits.get((one.key, one.again), ()))
+            elif isinstance(one, Jump):
+                live = set(self._exits.get((one.target, one.again), ()))
             elif isinstance(one, (Return, Missing)):
                 live = set()
             elif isinstance(one, Choice):
@@ -645,7 +607,7 @@ class Variables:
             elif isinstance(one, Loop):
                 live = self._before_loop(one, live)
             if not isinstance(one, (Node, Copies)):
-                live |= set(self.leaves(read_by(one)))
+                live |= set(self.leaves(nodes_read(one)))
         return live
 
     def _before_node(self, one: Node, live: set[int]) -> set[int]:
@@ -784,11 +746,4 @@ def _unbound(statements: list[Statement], needed: set[int]) -> set[int]:
                 continue  # a join without a value
             if kinds.setdefault(target.number, kind) is not kind:
                 raise NotRepresentable("a variable has different types on two ways, or none on one")
-    found: set[int] = set()
-    before = -1
-    while len(found) > before:
-        before = len(found)
-        for target, source in pairs:
-            if source is None or (isinstance(source, Node) and source.number in found):
-                found.add(target.number)
-    return found
+    return _without_value(pairs)
