@@ -63,15 +63,18 @@ def name_of(f: Any) -> str:
 def is_guarded() -> bool:
     """Whether the program would catch an exception that is raised now."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != _OUTERMOST:
+    while frame is not None:
         own = frame.f_code.co_filename.startswith(PACKAGE_FOLDER)
+        if own and frame.f_code.co_qualname == _OUTERMOST:
+            break
         if not own and any(start <= frame.f_lasti < end for start, end in _handled(frame.f_code)):
             return True
         frame = frame.f_back
     return False
 
 
-_OUTERMOST = __file__.replace("errors.py", "patterns.py")
+_OUTERMOST: Final = "_dependences"
+"""The function that calls the program."""
 
 
 @functools.lru_cache(1000)
