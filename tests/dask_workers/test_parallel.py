@@ -548,10 +548,13 @@ def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program
 
 
 STARTING = """
+import time
+
 from cassette_import.contexts.parallel import context as cluster
 
 cluster.DEATH_TIMEOUT = 15.0
 cluster.local_processes(2)
+time.sleep(60)  # a slow machine may look for the workers late
 """
 
 
