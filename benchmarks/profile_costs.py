@@ -35,10 +35,11 @@ WEIGHT_OF_TOTAL, WEIGHT_OF_EXPECTED = 0.15, 0.005
 # ---- in a process for each program: the nodes, with their measured times and the counts of what costs
 
 
-def rows(name: str, packages: list[str], seconds: float) -> dict[str, Any]:
+def rows(name: str, folder: Path, seconds: float) -> dict[str, Any]:
     """Run a program plainly and in a profile. Times are in seconds."""
+    program = Program(name, folder, sys.executable)
     sys.path.insert(0, str(PROGRAMS))
-    install([name, *packages])
+    install([name, *program.packages])
     main = importlib.import_module(name).main
     count = max(1, int(seconds / min(_seconds(main, 2) for _ in range(3))))
     with Profile():
@@ -48,7 +49,6 @@ def rows(name: str, packages: list[str], seconds: float) -> dict[str, Any]:
     with profile:
         _seconds(main, count)
     plain = (before + _seconds(main, count)) / 2
-    program = Program(name, Path(tempfile.mkdtemp()), sys.executable)
     nodes = [node for thread in profile.threads() for node in _nodes(ThreadTimes(thread, 0.0), program)]
     return {"plain": plain, "pair": pair_of(type(profile)), "nodes": nodes}
 
@@ -62,23 +62,23 @@ def _seconds(main: Any, count: int) -> float:
 
 def _nodes(times: ThreadTimes, program: Program) -> list[dict[str, Any]]:
     times.subtract_overhead({})
-    found: list[dict[str, Any]] = []
-    below = {times.parents[position] for position in range(1, len(times.nodes))}
+    nodes: list[dict[str, Any]] = []
+    callers = {times.parents[position] for position in range(1, len(times.nodes))}
     for position, node in enumerate(times.nodes):
         parent, calls = times.parents[position], times.calls[position]
-        owner = found[parent]["owner"] if position else None
+        owner = nodes[parent]["owner"] if position else None
         if program.has(node.label[0]) and last_name(node.label[2]) not in COMPREHENSIONS:
             owner = key(*node.label)
-        found.append({"owner": owner, "measured": times.own[position], "counts": {}})
+        nodes.append({"owner": owner, "measured": times.own[position], "counts": {}})
         if not node.kind:
             continue
-        inside = {node.kind: calls, INDIRECT: node.indirect, ANNOUNCED: calls if node.announces else 0}
-        if position in below and node.kind in CALLED_IN_PYTHON:
-            inside[CALLING] = calls
-        for row, place, counts in ((found[position], 0, inside), (found[parent], 1, dict(list(inside.items())[:2]))):
-            for kind, number in counts.items():
+        outside = {node.kind: calls, INDIRECT: node.indirect}
+        is_calling = position in callers and node.kind in CALLED_IN_PYTHON
+        inside = {**outside, ANNOUNCED: calls * bool(node.announces), CALLING: calls * is_calling}
+        for row, place, costs in ((nodes[position], 0, inside), (nodes[parent], 1, outside)):
+            for kind, number in costs.items():
                 row["counts"][f"{kind}:{place}"] = row["counts"].get(f"{kind}:{place}", 0) + number
-    return found
+    return nodes
 
 
 # ---- the least squares
@@ -113,21 +113,21 @@ class Measured(NamedTuple):
         return float(abs(estimated / estimated.sum() - self.sampled).sum()), float(estimated.sum())
 
 
-def arrays(name: str, known: dict[str, Any], found: dict[str, Any], columns: list[str]) -> Measured:
+def arrays(name: str, samples: dict[str, Any], run: dict[str, Any], columns: list[str]) -> Measured:
     """What the samples and the rows of a program say."""
     import numpy as np
 
-    nodes, unit = found["nodes"], found["pair"] / found["plain"]
+    nodes, unit = run["nodes"], run["pair"] / run["plain"]
     owners = sorted({node["owner"] for node in nodes if node["owner"] and not is_outside(node["owner"])})
     places = {owner: place for place, owner in enumerate(owners)}
     costs = np.zeros((len(nodes), len(columns)))
     for row, node in enumerate(nodes):
         for column, count in node["counts"].items():
             costs[row, columns.index(column)] = count * unit
-    own = np.array([node["measured"] for node in nodes]) / found["plain"]
-    sampled = np.array([known["shares"].get(owner, 0.0) for owner in owners])
+    own = np.array([node["measured"] for node in nodes]) / run["plain"]
+    sampled = np.array([samples["shares"].get(owner, 0.0) for owner in owners])
     return Measured(
-        name, own, costs, np.array([places.get(node["owner"], -1) for node in nodes]), sampled, min(known["cprofile"])
+        name, own, costs, np.array([places.get(node["owner"], -1) for node in nodes]), sampled, min(samples["cprofile"])
     )
 
 
@@ -165,18 +165,17 @@ def main() -> None:
     parser.add_argument("--rows", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.rows:
-        name, *packages = arguments.programs
-        print(json.dumps(rows(name, packages, arguments.seconds)))
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(rows(arguments.programs[0], Path(folder), arguments.seconds)))
         return
-    known, found = {}, {}
+    samples, runs = {}, {}
     for name in arguments.programs or sorted(path.stem for path in arguments.keep.glob("*.json")):
-        known[name] = json.loads((arguments.keep / f"{name}.json").read_text())
-        packages = Program(name, Path(tempfile.mkdtemp()), sys.executable).packages
+        samples[name] = json.loads((arguments.keep / f"{name}.json").read_text())
         command = [sys.executable, "-m", __spec__.name, "--keep", str(arguments.keep), "--rows"]
-        command += ["--seconds", str(arguments.seconds), name, *packages]
-        found[name] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    columns = sorted({column for each in found.values() for node in each["nodes"] for column in node["counts"]})
-    programs = [arrays(name, known[name], found[name], columns) for name in known]
+        command += ["--seconds", str(arguments.seconds), name]
+        runs[name] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    columns = sorted({column for run in runs.values() for node in run["nodes"] for column in node["counts"]})
+    programs = [arrays(name, samples[name], runs[name], columns) for name in samples]
     costs = solved(programs, columns)
     by_column = dict(zip(columns, costs, strict=True))
     for kind in sorted({column.rpartition(":")[0] for column in columns}):

@@ -329,13 +329,17 @@ class SourceFile:
     def generator_expressions(self) -> list[CodeType]:
         """The code of all generator expressions of the file, as Python compiles them."""
         with SILENCED:
-            work: list[Any] = [compile(self._read() or "", self.filename, "exec", dont_inherit=True)]
+            work: list[Any] = [compile(self._compiled(), self.filename, "exec", dont_inherit=True)]
         found = []
         while work:
             inner = [const for const in work.pop().co_consts if isinstance(const, CodeType)]
             found += [code for code in inner if code.co_name == code_objects.GENERATOR_EXPRESSION]
             work += inner
         return found
+
+    def _compiled(self) -> Any:
+        """What Python compiles."""
+        return self._read() or ""
 
     def digest(self) -> bytes | None:
         """The hash of the file's text, for the cache; None if there is no file, or if pytest has rewritten the tree."""
@@ -382,7 +386,6 @@ class SourceTree(SourceFile):
     def __init__(self, filename: str, tree: ast.Module) -> None:
         super().__init__(filename)
         self._tree = copy.deepcopy(tree)  # the module may change its own
-        self._dump = ast.dump(tree, include_attributes=True).encode()
 
     def parse(self, source: bytes | str) -> ast.Module:
         """A fresh copy of the tree."""
@@ -396,7 +399,11 @@ class SourceTree(SourceFile):
             return ast.dump(place.node)
 
     def _read(self) -> bytes:
-        return self._dump
+        """What stands for the text, in digests: it is needed only when a function is specialised."""
+        if not self._source:
+            self._source = ast.dump(self._tree, include_attributes=True).encode()
+        assert isinstance(self._source, bytes)
+        return self._source
 
     def _lines(self) -> None:
         return None
@@ -405,9 +412,8 @@ class SourceTree(SourceFile):
         """All names: each may stand where a value is passed on."""
         return frozenset(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
 
-    def generator_expressions(self) -> list[CodeType]:
-        """The code of all generator expressions, as Python compiles them."""
-        return [code for code in self.functions(0) if code.co_name == code_objects.GENERATOR_EXPRESSION]
+    def _compiled(self) -> ast.Module:
+        return self._tree
 
 
 @functools.lru_cache(maxsize=2)

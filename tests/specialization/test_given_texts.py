@@ -15,6 +15,7 @@ needs_extension = pytest.mark.skipif(not DISPATCH.is_used, reason="only the exte
 FUNCTION = "def f(x):\\n    return abs(x)\\n"
 METHOD = "class C:\\n    def f(self, x):\\n        return abs(x)\\n"
 CLOSURE = "def g(y):\\n    def f(x):\\n        return abs(x + y)\\n    return f\\n"
+EXPRESSION = "def f(x):\\n    return max(abs(y) for y in [x])\\n"
 GENERATOR = "def f(x):\\n    yield abs(x)\\n"
 MAKERS = {
     "exec": f"    exec('{FUNCTION}', space)\n    return space['f']\n",
@@ -27,6 +28,7 @@ MAKERS = {
     "closure": f"    exec('{CLOSURE}', space)\n    return space['g'](0)\n",
     "generator": f"    exec('{GENERATOR}', space)\n    return lambda x: next(space['f'](x))\n",
     "compiled tree": f"    exec(compile(ast.parse('{METHOD}'), '<tree>', 'exec'), space)\n    return space['C']().f\n",
+    "expression in a tree": f"    exec(compile(ast.parse('{EXPRESSION}'), '', 'exec'), space)\n    return space['f']\n",
     "future": f"    exec('from __future__ import annotations\\n{FUNCTION}', space)\n    return space['f']\n",
 }
 

@@ -104,6 +104,22 @@ PyObject *new_callable(PyTypeObject *type, vectorcallfunc call);
 /* The end of an instance: `tp_clear` clears what is its own. */
 void free_callable(PyObject *self);
 
+/* Whether a call has one positional argument, and nothing else; 0 with an exception. */
+int is_one_argument(size_t flagged, PyObject *names);
+
+/* What stands at a call site for a callee. It has the callee's attributes, so that Python's own errors about a call
+   name that. */
+#define CALLEE_HEAD \
+    CALLABLE_HEAD \
+    PyObject *callee;
+
+PyObject *attribute_of_callee(PyObject *self, PyObject *name);
+PyObject *text_of_callee(PyObject *self);
+
+/* Call a function with the callee before the arguments of a call. */
+PyObject *call_with_callee(PyObject *function, PyObject *callee, PyObject *const *arguments, size_t flagged,
+                           PyObject *names);
+
 extern PyMethodDef no_methods[];
 
 /* Names, as functions have them: tools that observe calls read the name of each callee. */

@@ -5,11 +5,9 @@
 
 #include "dispatch.h"
 
-#define FEW 8
-
 typedef struct {
-    CALLABLE_HEAD
-    PyObject *event, *callee;
+    CALLEE_HEAD
+    PyObject *event;
 } EventCallee;
 
 typedef struct {
@@ -24,39 +22,7 @@ static PyObject *
 call_event(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
     EventCallee *self = (EventCallee *)callable;
-    Py_ssize_t count = PyVectorcall_NARGS(flagged);
-    if (flagged & PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the place before the arguments may be used meanwhile */
-        PyObject **all = (PyObject **)arguments - 1, *before = all[0];
-        all[0] = self->callee;
-        PyObject *result = PyObject_Vectorcall(self->event, all, (size_t)count + 1, names);
-        all[0] = before;
-        return result;
-    }
-    Py_ssize_t size = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    PyObject *few[FEW + 1], **all = size <= FEW ? few : PyMem_New(PyObject *, size + 1);
-    if (all == NULL) {
-        return PyErr_NoMemory();
-    }
-    all[0] = self->callee;
-    memcpy(all + 1, arguments, (size_t)size * sizeof(PyObject *));
-    PyObject *result = PyObject_Vectorcall(self->event, all, (size_t)count + 1, names);
-    if (all != few) {
-        PyMem_Free(all);
-    }
-    return result;
-}
-
-/* It has the attributes of the callee, so that Python's own errors about a call name the callee. */
-static PyObject *
-attribute_of_callee(PyObject *self, PyObject *name)
-{
-    return PyObject_GetAttr(((EventCallee *)self)->callee, name);
-}
-
-static PyObject *
-text_of_callee(PyObject *self)
-{
-    return PyObject_Str(((EventCallee *)self)->callee);
+    return call_with_callee(self->event, self->callee, arguments, flagged, names);
 }
 
 static int
@@ -105,8 +71,7 @@ static PyObject *
 intercept(PyObject *callable, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
     EveryCallee *self = (EveryCallee *)callable;
-    if (PyVectorcall_NARGS(flagged) != 1 || names != NULL) {
-        PyErr_SetString(PyExc_TypeError, "one positional argument is expected");
+    if (!is_one_argument(flagged, names)) {
         return NULL;
     }
     PyObject *variant = active_variant(self->state);

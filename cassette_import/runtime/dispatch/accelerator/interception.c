@@ -29,16 +29,6 @@ intercepted(PlainInterception *self, PyObject *callee)
     return PyObject_CallOneArg(self->slowly, callee);
 }
 
-static int
-is_one_argument(size_t flagged, PyObject *names)
-{
-    if (PyVectorcall_NARGS(flagged) != 1 || names != NULL) {
-        PyErr_SetString(PyExc_TypeError, "one positional argument is expected");
-        return 0;
-    }
-    return 1;
-}
-
 PyObject *
 active_variant(State *state)
 {

@@ -15,9 +15,8 @@ find_metadata(State *state)
 }
 
 typedef struct {
-    CALLABLE_HEAD
+    CALLEE_HEAD
     PlainInterception *of;
-    PyObject *callee;
     PyObject *condition; /* on the arguments; NULL: there is none; Py_None: it never holds */
     PyObject *watched;   /* how the callee is watched, see `watched_calls.c`; NULL: it is not */
     PyObject *completion; /* what claims the result, and gets the arguments too; NULL: what claims those of all others */
@@ -117,16 +116,7 @@ holds(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *n
 static PyObject *
 as_event(PlainCallee *self, PyObject *const *arguments, size_t flagged, PyObject *names)
 {
-    Py_ssize_t count = PyVectorcall_NARGS(flagged) + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
-    PyObject **all = PyMem_New(PyObject *, count + 1);
-    if (all == NULL) {
-        return PyErr_NoMemory();
-    }
-    all[0] = self->callee;
-    memcpy(all + 1, arguments, count * sizeof(PyObject *));
-    PyObject *result = PyObject_Vectorcall(self->of->event, all, PyVectorcall_NARGS(flagged) + 1, names);
-    PyMem_Free(all);
-    return result;
+    return call_with_callee(self->of->event, self->callee, arguments, flagged, names);
 }
 
 /* The next item for the program, which takes what a proxy gives with its wrapper. */
@@ -257,19 +247,6 @@ call_plainly(PyObject *callable, PyObject *const *arguments, size_t flagged, PyO
         return claimed;
     }
     return value;
-}
-
-/* It has the attributes of the callee, so that Python's own errors about a call name the callee. */
-static PyObject *
-attribute_of_callee(PyObject *self, PyObject *name)
-{
-    return PyObject_GetAttr(((PlainCallee *)self)->callee, name);
-}
-
-static PyObject *
-text_of_callee(PyObject *self)
-{
-    return PyObject_Str(((PlainCallee *)self)->callee);
 }
 
 static int
